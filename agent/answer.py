@@ -1,0 +1,116 @@
+"""The answer that leaves the agent: text, citations, verdict, and how it came about."""
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from agent.trace import Trace
+from ingest.documents import Passage
+
+Verdict = Literal[
+    "answered",
+    "partly",
+    "uncited",
+    "not_in_docs",
+    "no_search",
+    "retrieval_only",
+    "failed",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Unsupported:
+    """A span of the answer that no chunk cited with it contains."""
+
+    span: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """One search that the agent made."""
+
+    query: str
+    ids: tuple[str, ...]
+    distances: tuple[float, ...]
+    weak: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of all steps together."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the asker gets."""
+
+    id: str
+    """Short and unique: names the answer in the journal, in metadata and in error texts."""
+    question: str
+    verdict: Verdict
+    text: str
+    """Markdown with ``[chunk-id]`` after each claim, unsupported spans already marked."""
+    citations: tuple[Passage, ...] = ()
+    """The chunks cited in ``text``, in order of first citation."""
+    passages: tuple[Passage, ...] = ()
+    """Every passage retrieved for this answer, best first."""
+    removed: tuple[str, ...] = ()
+    """Ids that the model cited although they were never retrieved in this thread."""
+    unsupported: tuple[Unsupported, ...] = ()
+    reason: str = ""
+    """One line for people: why this is retrieval-only, failed or cut off. Never exception text."""
+    searches: tuple[Search, ...] = ()
+    steps: int = 0
+    model: str | None = None
+    usage: Usage = field(default_factory=Usage)
+    cost_usd: float | None = None
+    """None where the price of the model is not known."""
+    seconds: float = 0.0
+    revision: str | None = None
+    trace: Trace = field(default_factory=Trace)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "id": self.id,
+            "question": self.question,
+            "verdict": self.verdict,
+            "text": self.text,
+            "reason": self.reason,
+            "citations": [
+                {
+                    "id": passage.id,
+                    "path": passage.path,
+                    "heading": list(passage.heading),
+                    "lines": list(passage.lines),
+                    "url": passage.url,
+                }
+                for passage in self.citations
+            ],
+            "removed": list(self.removed),
+            "unsupported": [{"span": u.span, "reason": u.reason} for u in self.unsupported],
+            "searches": [
+                {
+                    "query": search.query,
+                    "ids": list(search.ids),
+                    "distances": [round(d, 4) for d in search.distances],
+                    "weak": search.weak,
+                }
+                for search in self.searches
+            ],
+            "steps": self.steps,
+            "model": self.model,
+            "usage": {
+                "input_tokens": self.usage.input_tokens,
+                "output_tokens": self.usage.output_tokens,
+                "cache_read_tokens": self.usage.cache_read_tokens,
+                "cache_write_tokens": self.usage.cache_write_tokens,
+            },
+            "cost_usd": self.cost_usd,
+            "seconds": round(self.seconds, 3),
+            "revision": self.revision,
+        }

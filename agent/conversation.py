@@ -1,0 +1,47 @@
+"""Slack thread or terminal session -> Conversation: the turns as given to the agent."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Speaker = Literal["person", "footnote", "other_bot"]
+
+
+@dataclass(frozen=True, slots=True)
+class CitedChunk:
+    """A chunk that an earlier answer cited: id and the content hash it had then."""
+
+    id: str
+    hash: str | None = None
+    """None where only the bracketed id in the text is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One message by one speaker."""
+
+    speaker: Speaker
+    name: str
+    """How the speaker is called in the thread: ``oncall``, ``Alertmanager``, ``footnote``."""
+    text: str
+    """Plain text or Markdown; Slack's tokens and entities already read."""
+    cited: tuple[CitedChunk, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """The turns of a thread, oldest first; the last one is the question."""
+
+    turns: tuple[Turn, ...]
+
+    @property
+    def question(self) -> str:
+        """The newest turn's text; empty for a bare mention, which means: answer the thread."""
+        return self.turns[-1].text if self.turns else ""
+
+    @property
+    def asker(self) -> str:
+        return self.turns[-1].name if self.turns else ""
+
+    @property
+    def earlier(self) -> tuple[Turn, ...]:
+        return self.turns[:-1]

@@ -1,0 +1,31 @@
+"""What can go wrong while a conversation is answered.
+
+    FootnoteError (ingest.errors)
+    └── AgentError
+        ├── ModelUnavailable   the model cannot be used: the answer falls back to passages
+        ├── ToolError          a tool call failed: its text goes to the model as the result
+        └── Cancelled          the asker pressed stop
+"""
+
+from ingest.errors import FootnoteError
+
+
+class AgentError(FootnoteError):
+    """A conversation could not be answered."""
+
+
+class ModelUnavailable(AgentError):
+    """The model refused, failed or ran out of time; ``reason`` is fit for a channel."""
+
+    def __init__(self, message: str, reason: str, *, retryable: bool = False) -> None:
+        super().__init__(message)
+        self.reason = reason
+        self.retryable = retryable
+
+
+class ToolError(AgentError):
+    """A tool call failed; the text tells the model what to do instead."""
+
+
+class Cancelled(AgentError):
+    """The asker stopped the answer."""

@@ -1,0 +1,30 @@
+"""The record of an answer's steps: returned with the answer, stored by the bot's journal.
+
+It holds ids, numbers and the model's own queries; never the text of a person, a page or an answer.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(slots=True)
+class Event:
+    """One thing that happened, ``at`` seconds after the question arrived."""
+
+    at: float
+    kind: str
+    """``request``, ``response``, ``tool_call``, ``tool_result``, ``budget``, ``verify``, ``degrade``, …"""
+    detail: dict[str, Any]
+
+
+@dataclass(slots=True)
+class Trace:
+    """All events of one answer, in order."""
+
+    events: list[Event] = field(default_factory=list)
+
+    def add(self, at: float, kind: str, **detail: Any) -> None:
+        self.events.append(Event(round(at, 3), kind, detail))
+
+    def to_json(self) -> list[dict[str, Any]]:
+        return [{"at": e.at, "kind": e.kind, **e.detail} for e in self.events]

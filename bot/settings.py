@@ -1,0 +1,34 @@
+"""Settings of the Slack side, read from the environment and ``.env``."""
+
+from pydantic import Field, SecretStr
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+
+class BotSettings(BaseSettings):
+    """Slack credentials and how the bot behaves there."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="FOOTNOTE_",
+        env_file=".env",
+        env_ignore_empty=True,
+        extra="ignore",
+        frozen=True,
+        populate_by_name=True,
+    )
+
+    bot_token: SecretStr | None = Field(default=None, validation_alias="SLACK_BOT_TOKEN")
+    app_token: SecretStr | None = Field(default=None, validation_alias="SLACK_APP_TOKEN")
+    signing_secret: SecretStr | None = Field(default=None, validation_alias="SLACK_SIGNING_SECRET")
+    slack_api_url: str = Field(
+        default="https://slack.com/api/", validation_alias="SLACK_API_URL"
+    )
+    database_url: SecretStr | None = Field(default=None, validation_alias="DATABASE_URL")
+    """Journal; None keeps it as SQLite in the data folder."""
+    port: int = Field(default=3000, validation_alias="PORT", ge=1, le=65535)
+    workers: int = Field(default=8, ge=1)
+    """Answers made at the same time; more wait in a queue."""
+    queue: int = Field(default=200, ge=1)
+    """Questions that may wait; beyond that the asker is told to try again."""
+    drain_seconds: float = Field(default=20.0, ge=0)
+    """How long SIGTERM waits for answers under way."""
+    log_level: str = "INFO"

@@ -1,0 +1,176 @@
+"""The values that travel through ingest: Revision -> Document -> Chunk, and Passage on the way back.
+
+All of them are frozen. Line numbers count from 1, both ends included, in the file as stored.
+"""
+
+import hashlib
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """The state of the docs repo that was read."""
+
+    commit: str | None
+    """Full hash of HEAD; None for a folder outside git."""
+    branch: str | None = None
+    remote: str | None = None
+    """Address of the remote without credentials; None for a folder that has none."""
+    dirty: bool = False
+    """True when a local folder's files differ from ``commit``."""
+
+    @property
+    def label(self) -> str:
+        """``1a2b3c4d5e``, with ``+local`` when files differ, or ``local folder``."""
+        if self.commit is None:
+            return "local folder"
+        return self.commit[:10] + ("+local" if self.dirty else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A file that was not indexed, and why."""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentInfo:
+    """What is known of a page beside its text."""
+
+    path: str
+    """Relative to the docs root, with ``/`` between parts."""
+    title: str
+    updated_at: datetime | None = None
+    """Time (UTC) of the last commit that touched this file."""
+    owner: str | None = None
+    """From CODEOWNERS or front matter."""
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """The unit that is embedded and stored."""
+
+    id: str
+    """``{path without .md}-{number}``."""
+    path: str
+    number: int
+    title: str
+    heading: tuple[str, ...]
+    """Heading path, outermost first."""
+    lines: tuple[int, int]
+    text: str
+    """The raw span of the file: what is shown, quoted and cited."""
+    search_text: str
+    """The same, cleaned of markup: what is embedded and indexed by keyword."""
+
+    @property
+    def embed_text(self) -> str:
+        """What the embedder sees: ``title > heading path``, a newline, the cleaned text."""
+        prefix = " > ".join(dict.fromkeys((self.title, *self.heading)))
+        return f"{prefix}\n{self.search_text}"
+
+    @property
+    def hash(self) -> str:
+        """Hash of what is shown and embedded; lines and number are not part of it."""
+        parts = (self.title, *self.heading, self.search_text, self.text)
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A chunk as found for a query."""
+
+    id: str
+    path: str
+    title: str
+    heading: tuple[str, ...]
+    lines: tuple[int, int]
+    text: str
+    hash: str
+    """The chunk's content hash: the same id with another hash is another text."""
+    url: str | None = None
+    """Opens the lines at the indexed commit; None where there is nothing to open."""
+    score: float = 0.0
+    """Fused score, higher is better; comparable within one search only."""
+    distance: float = 0.0
+    """Cosine distance to the query, 0 to 2, lower is closer."""
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "id": self.id,
+            "path": self.path,
+            "title": self.title,
+            "heading": list(self.heading),
+            "lines": list(self.lines),
+            "url": self.url,
+            "text": self.text,
+            "score": round(self.score, 4),
+            "distance": round(self.distance, 4),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """The passages found for one query, best first."""
+
+    query: str
+    passages: tuple[Passage, ...]
+    weak: bool
+    """True when nothing found is likely to answer the query."""
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "query": self.query,
+            "weak": self.weak,
+            "passages": [passage.to_json() for passage in self.passages],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A whole document as indexed, cut into its chunks in order."""
+
+    info: DocumentInfo
+    passages: tuple[Passage, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class IngestReport:
+    """What one ingest did."""
+
+    revision: str
+    documents: int
+    chunks: int
+    added: int
+    """Chunks: new, changed, gone, and left alone."""
+    updated: int
+    deleted: int
+    unchanged: int
+    embedded: int
+    """Chunks for which the embedder ran."""
+    seconds: float
+    skipped: tuple[Skipped, ...] = ()
+    failed: tuple[Skipped, ...] = ()
+    """Pages that could not be embedded; what was stored of them before is gone or kept as said in the reason."""
+    warnings: tuple[str, ...] = field(default=())
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "revision": self.revision,
+            "documents": self.documents,
+            "chunks": self.chunks,
+            "added": self.added,
+            "updated": self.updated,
+            "deleted": self.deleted,
+            "unchanged": self.unchanged,
+            "embedded": self.embedded,
+            "skipped": [{"path": s.path, "reason": s.reason} for s in self.skipped],
+            "failed": [{"path": s.path, "reason": s.reason} for s in self.failed],
+            "warnings": list(self.warnings),
+            "seconds": round(self.seconds, 3),
+        }

@@ -1,0 +1,83 @@
+"""What can go wrong while the index is built or read.
+
+    FootnoteError            root of every error a person may see: its text is one line, cause and cure
+    ├── SettingsError        a setting is missing or malformed (exit code 2)
+    └── IngestError
+        ├── DocsRepoError    the docs repo cannot be read; ``kind`` tells the cases apart
+        ├── LargeDeletion    a run would delete a large share of the pages
+        ├── IndexMissing     nothing was ingested yet
+        ├── IndexDamaged     stored data cannot be read
+        ├── DataFolderError  the data folder cannot be written
+        ├── DataFolderBusy   another process owns the data folder
+        └── EmbedderError    the embedding model cannot be loaded or fails
+"""
+
+from typing import Literal
+
+DocsRepoProblem = Literal[
+    "fetch_failed",
+    "auth_failed",
+    "timeout",
+    "ref_missing",
+    "root_missing",
+    "local_clone_corrupt",
+    "not_a_folder",
+    "transport_refused",
+]
+
+
+class FootnoteError(Exception):
+    """An error for people: ``str()`` is one line that names the cause and the cure."""
+
+    exit_code = 1
+
+
+class SettingsError(FootnoteError):
+    """A setting is missing or malformed."""
+
+    exit_code = 2
+
+
+class IngestError(FootnoteError):
+    """The index could not be built or read."""
+
+
+class DocsRepoError(IngestError):
+    """The docs repo could not be read; what is indexed stays as it was."""
+
+    def __init__(self, message: str, kind: DocsRepoProblem) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+class LargeDeletion(IngestError):
+    """A run would delete a large share of the pages, so it stopped before any change."""
+
+    def __init__(self, message: str, deleted: int, stored: int) -> None:
+        super().__init__(message)
+        self.deleted = deleted
+        self.stored = stored
+
+
+class IndexMissing(IngestError):
+    """Nothing was ingested into this data folder yet."""
+
+
+class IndexDamaged(IngestError):
+    """Stored data cannot be read."""
+
+
+class DataFolderError(IngestError):
+    """The data folder cannot be created or written."""
+
+
+class DataFolderBusy(IngestError):
+    """Another process owns the data folder."""
+
+    def __init__(self, message: str, pid: int | None) -> None:
+        super().__init__(message)
+        self.pid = pid
+
+
+class EmbedderError(IngestError):
+    """The embedding model cannot be loaded, or fails on a text."""

@@ -1,0 +1,1 @@
+"""The three packages, tested from the outside."""

@@ -1,0 +1,43 @@
+"""Fixtures for all tests: a network guard and the optional shared data."""
+
+import os
+import socket
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(autouse=True)
+def _loopback_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test may reach beyond this machine, whatever a library tries."""
+    connect = socket.socket.connect
+
+    def guarded(self: socket.socket, address: object) -> None:
+        if isinstance(address, tuple) and address[0] not in ("127.0.0.1", "::1", "localhost"):
+            raise AssertionError(f"a test tried to reach {address[0]}")
+        connect(self, address)  # type: ignore[arg-type]  # socket accepts any address family
+
+    monkeypatch.setattr(socket.socket, "connect", guarded)
+
+
+@pytest.fixture(autouse=True)
+def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every test runs in an empty folder, without the developer's settings or keys."""
+    for name in list(os.environ):
+        if name.startswith(("FOOTNOTE_", "SLACK_", "ANTHROPIC_", "CHROMA_")) or name in (
+            "PORT",
+            "DATABASE_URL",
+        ):
+            monkeypatch.delenv(name)
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder with shared cases and the benchmark, where there is one."""
+    folder = Path(os.environ.get("FOOTNOTE_SHARED", ROOT.parent / "shared"))
+    if not (folder / "cases").is_dir():
+        pytest.skip(f"no shared cases in {folder} (set FOOTNOTE_SHARED)")
+    return folder

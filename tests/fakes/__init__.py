@@ -1,0 +1,1 @@
+"""Working doubles for the borders: the Messages API and the model."""
