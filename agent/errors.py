@@ -1,10 +1,10 @@
 """What can go wrong while a conversation is answered.
 
-    FootnoteError (ingest.errors)
-    └── AgentError
-        ├── ModelUnavailable   the model cannot be used: the answer falls back to passages
-        ├── ToolError          a tool call failed: its text goes to the model as the result
-        └── Cancelled          the asker pressed stop
+FootnoteError (ingest.errors)
+└── AgentError
+    ├── ModelUnavailable   the model cannot be used: the answer falls back to passages
+    ├── ToolError          a tool call failed: its text goes to the model as the result
+    └── Cancelled          the asker pressed stop
 """
 
 from ingest.errors import FootnoteError

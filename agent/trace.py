@@ -13,7 +13,7 @@ class Event:
 
     at: float
     kind: str
-    """``request``, ``response``, ``tool_call``, ``tool_result``, ``budget``, ``verify``, ``degrade``, …"""
+    """``request``, ``response``, ``tool_call``, ``tool_result``, ``verify``, ``degrade``, …"""
     detail: dict[str, Any]
 
 

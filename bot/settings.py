@@ -19,9 +19,7 @@ class BotSettings(BaseSettings):
     bot_token: SecretStr | None = Field(default=None, validation_alias="SLACK_BOT_TOKEN")
     app_token: SecretStr | None = Field(default=None, validation_alias="SLACK_APP_TOKEN")
     signing_secret: SecretStr | None = Field(default=None, validation_alias="SLACK_SIGNING_SECRET")
-    slack_api_url: str = Field(
-        default="https://slack.com/api/", validation_alias="SLACK_API_URL"
-    )
+    slack_api_url: str = Field(default="https://slack.com/api/", validation_alias="SLACK_API_URL")
     database_url: SecretStr | None = Field(default=None, validation_alias="DATABASE_URL")
     """Journal; None keeps it as SQLite in the data folder."""
     port: int = Field(default=3000, validation_alias="PORT", ge=1, le=65535)

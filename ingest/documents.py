@@ -1,4 +1,4 @@
-"""The values that travel through ingest: Revision -> Document -> Chunk, and Passage on the way back.
+"""The values that travel: Revision -> Document -> Chunk, and Passage on the way back.
 
 All of them are frozen. Line numbers count from 1, both ends included, in the file as stored.
 """
@@ -156,7 +156,7 @@ class IngestReport:
     seconds: float
     skipped: tuple[Skipped, ...] = ()
     failed: tuple[Skipped, ...] = ()
-    """Pages that could not be embedded; what was stored of them before is gone or kept as said in the reason."""
+    """Pages that could not be embedded, with what became of their stored text."""
     warnings: tuple[str, ...] = field(default=())
 
     def to_json(self) -> dict[str, Any]:

@@ -1,15 +1,15 @@
 """What can go wrong while the index is built or read.
 
-    FootnoteError            root of every error a person may see: its text is one line, cause and cure
-    ├── SettingsError        a setting is missing or malformed (exit code 2)
-    └── IngestError
-        ├── DocsRepoError    the docs repo cannot be read; ``kind`` tells the cases apart
-        ├── LargeDeletion    a run would delete a large share of the pages
-        ├── IndexMissing     nothing was ingested yet
-        ├── IndexDamaged     stored data cannot be read
-        ├── DataFolderError  the data folder cannot be written
-        ├── DataFolderBusy   another process owns the data folder
-        └── EmbedderError    the embedding model cannot be loaded or fails
+FootnoteError            root of all errors a person may see: one line, cause and cure
+├── SettingsError        a setting is missing or malformed (exit code 2)
+└── IngestError
+    ├── DocsRepoError    the docs repo cannot be read; ``kind`` tells the cases apart
+    ├── LargeDeletion    a run would delete a large share of the pages
+    ├── IndexMissing     nothing was ingested yet
+    ├── IndexDamaged     stored data cannot be read
+    ├── DataFolderError  the data folder cannot be written
+    ├── DataFolderBusy   another process owns the data folder
+    └── EmbedderError    the embedding model cannot be loaded or fails
 """
 
 from typing import Literal

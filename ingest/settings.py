@@ -3,9 +3,8 @@
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import Field, SecretStr
+from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
-from pydantic import field_validator
 
 
 class IndexSettings(BaseSettings):
@@ -32,7 +31,7 @@ class IndexSettings(BaseSettings):
     docs_token: SecretStr | None = None
     """Access token for a private https repo."""
     link_template: str | None = None
-    """Permalink with ``{commit}``, ``{path}``, ``{first}``, ``{last}``; None derives it from the remote."""
+    """Permalink with ``{commit}``, ``{path}``, ``{first}``, ``{last}``; None: by the remote."""
     data_dir: Path = Path(".footnote")
     git_timeout: float = Field(default=300.0, gt=0)
     """Seconds one git command may take."""
