@@ -1,10 +1,41 @@
 """Settings of ingest and the index, read from the environment and ``.env``."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, TypeVar
 
-from pydantic import Field, SecretStr, field_validator
+from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from ingest.errors import SettingsError
+
+Settings = TypeVar("Settings", bound=BaseSettings)
+
+
+def read_settings(kind: type[Settings], **overrides: Any) -> Settings:
+    """Read one package's settings; ``overrides`` that are None leave the environment's value.
+
+    Raises SettingsError, which names each variable that is wrong and what it may be.
+    """
+    given = {name: value for name, value in overrides.items() if value is not None}
+    try:
+        return kind(**given)
+    except ValidationError as error:
+        faults = [
+            f"{_variable(kind, str(fault['loc'][0]))}: {fault['msg']}" for fault in error.errors()
+        ]
+        raise SettingsError(
+            f"{'; '.join(faults)}. Mend it in the environment or in .env (see .env.example)."
+        ) from None
+    except UnicodeDecodeError:
+        raise SettingsError(".env is not UTF-8 text. Save it as UTF-8.") from None
+
+
+def _variable(kind: type[BaseSettings], location: str) -> str:
+    """The environment variable behind a field, since that is what a person can change."""
+    field = kind.model_fields.get(location)
+    if field is None or field.validation_alias is not None:
+        return str(field.validation_alias) if field else location
+    return f"{kind.model_config.get('env_prefix', '')}{location}".upper()
 
 
 class IndexSettings(BaseSettings):
