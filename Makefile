@@ -1,0 +1,54 @@
+# Two commands do everything on a fresh machine with Python 3.11: `make try` and `make test`.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+
+export UV_PYTHON_DOWNLOADS := never
+
+.DEFAULT_GOAL := help
+.PHONY: help try test check format bench lock clean
+
+help:  ## show this list
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+
+try: $(STAMP)  ## the whole product on this machine: a local Slack workspace, the bot, sample docs
+	@$(BIN)/footnote try $(ARGS)
+
+test: $(STAMP)  ## all tests, with branch coverage
+	@$(BIN)/coverage erase
+	@$(BIN)/coverage run -m pytest $(ARGS)
+	@$(BIN)/coverage combine --quiet
+	@$(BIN)/coverage report
+
+check: $(STAMP)  ## format, lint, types, import contracts
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-logo
+
+format: $(STAMP)  ## put the code into its one format
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+
+bench: $(STAMP)  ## speed, measured against the obvious pipeline in the same run (some minutes)
+	@$(BIN)/python -m tests.bench $(ARGS)
+
+lock: $(STAMP)  ## renew requirements.lock (versions and hashes of everything)
+	@$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --extra dev \
+		--extra postgres --generate-hashes --no-header --no-annotate pyproject.toml \
+		--output-file requirements.lock
+
+clean:  ## remove the environment and what a try left behind
+	rm -rf $(VENV) .footnote
+
+$(STAMP): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Footnote needs Python 3.11 or newer: make PYTHON=python3.11 ..."; exit 1; }
+	@echo "Installing into $(VENV) (about a minute)"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements.lock
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation -e .
+	@touch $@

@@ -1,0 +1,188 @@
+"""The ``footnote`` command: every command of the three packages under one name.
+
+Commands that belong to a package live there (``ingest.cli``, ``agent.cli``); those that start the
+bot or the sandbox live here. This is the one edge where errors become a line and an exit code.
+"""
+
+import json
+import logging
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import typer
+from rich.console import Console
+from rich.logging import RichHandler
+
+from agent.cli import app as agent_app
+from bot.settings import BotSettings
+from ingest.cli import app as ingest_app
+from ingest.errors import FootnoteError, SettingsError
+from ingest.settings import read_settings
+
+app = typer.Typer(
+    name="footnote",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="""Answers engineers' questions in Slack from their own docs, with a citation behind every claim.
+
+Start with `footnote try`: the whole product on this machine, no account needed.""",
+)
+debug_app = typer.Typer(
+    no_args_is_help=True,
+    help="One step of the pipeline on JSON: stdin in, JSON out.",
+)
+app.add_typer(ingest_app)
+app.add_typer(agent_app)
+app.add_typer(debug_app, name="debug")
+
+Port = Annotated[int, typer.Option(min=1, max=65535, help="Port of the local Slack workspace.")]
+
+
+@app.command("try")
+def try_it(
+    docs: Annotated[
+        Path | None,
+        typer.Option(help="Your own docs instead of the samples: a folder.", metavar="FOLDER"),
+    ] = None,
+    port: Port = 8765,
+) -> None:
+    """Run the whole product on this machine: a local Slack workspace, the bot, sample docs.
+
+    Without ANTHROPIC_API_KEY answers are the best passages, verbatim; with it, Claude answers.
+    """
+    from bot.trial import run_trial
+
+    run_trial(docs, port)
+
+
+@app.command()
+def run(
+    http: Annotated[
+        bool, typer.Option("--http", help="Serve Slack's events endpoint instead of Socket Mode.")
+    ] = False,
+    port: Annotated[
+        int | None, typer.Option(min=1, max=65535, help="Port of --http; else PORT, else 3000.")
+    ] = None,
+) -> None:
+    """Run the bot: Slack in, answers out, the docs re-ingested every night.
+
+    Needs SLACK_BOT_TOKEN and SLACK_APP_TOKEN (with --http: SLACK_SIGNING_SECRET) and
+    FOOTNOTE_DOCS_REPO. `footnote doctor` says what is missing.
+    """
+    from bot.run import serve
+
+    settings = read_settings(BotSettings, port=port)
+    _log_to_stderr(settings.log_level)
+    serve(settings, http=http)
+
+
+@app.command()
+def sandbox(
+    port: Port = 8765,
+    events: Annotated[
+        str | None,
+        typer.Option(help="Deliver events to this URL by signed HTTP instead of Socket Mode."),
+    ] = None,
+) -> None:
+    """Run only the local Slack workspace, for a bot that is started separately.
+
+    Point the bot at it with SLACK_API_URL=http://127.0.0.1:8765/api/,
+    SLACK_BOT_TOKEN=xoxb-sandbox and SLACK_APP_TOKEN=xapp-sandbox.
+    """
+    from bot.sandbox.server import Sandbox
+
+    _log_to_stderr("INFO")
+    Sandbox(events_url=events).serve_forever(port)
+
+
+@app.command()
+def doctor(
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
+) -> None:
+    """Check settings, docs repo, index, Slack and model, and say how to mend what is wrong."""
+    from bot.doctor import examine, print_findings
+
+    findings = examine()
+    if as_json:
+        _print_json({"ok": all(f.ok for f in findings), "checks": [f.to_json() for f in findings]})
+    else:
+        print_findings(findings)
+    if not all(finding.ok for finding in findings):
+        raise typer.Exit(1)
+
+
+@debug_app.command("message")
+def debug_message() -> None:
+    """A Slack message object -> {text}: what the bot reads in it."""
+    from bot.alerts import message_json
+
+    _filter_json(message_json)
+
+
+@debug_app.command("render")
+def debug_render() -> None:
+    """{text, passages} -> {messages}: the Slack payload of an answer."""
+    from bot.blocks import render_json
+
+    _filter_json(render_json)
+
+
+@debug_app.command("ground")
+def debug_ground() -> None:
+    """{question, passages, answer, ...} -> the verdict on an answer's citations and spans."""
+    from agent.citations import ground_json
+
+    _filter_json(ground_json)
+
+
+def _filter_json(convert: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+    try:
+        request = json.load(sys.stdin)
+    except ValueError as error:
+        raise SettingsError(f"stdin is not JSON ({error}). Pipe one JSON object in.") from None
+    if not isinstance(request, dict):
+        raise SettingsError("stdin is not a JSON object. Pipe one JSON object in.")
+    _print_json(convert(request))
+
+
+def _print_json(value: dict[str, Any]) -> None:
+    sys.stdout.write(json.dumps(value, ensure_ascii=False) + "\n")
+
+
+def _log_to_stderr(level: str) -> None:
+    """Our own records at ``level``; libraries only when something is wrong."""
+    logging.basicConfig(
+        level=logging.WARNING,
+        format="%(message)s",
+        datefmt="[%X]",
+        handlers=[RichHandler(console=Console(stderr=True), show_path=False, markup=False)],
+    )
+    for package in ("bot", "agent", "ingest"):
+        logging.getLogger(package).setLevel(level.upper())
+
+
+def main() -> None:
+    """Run a command; every failure is one line on stderr and an exit code."""
+    try:
+        app()
+    except FootnoteError as error:
+        _fail(str(error), error.exit_code)
+    except Exception as error:  # noqa: BLE001  # the outermost edge: a person gets a line
+        if os.environ.get("FOOTNOTE_LOG_LEVEL", "").upper() == "DEBUG":
+            traceback.print_exc()
+        _fail(
+            f"unexpected {type(error).__name__}. This is a bug: run it again with "
+            "FOOTNOTE_LOG_LEVEL=DEBUG and report the traceback.",
+            1,
+        )
+
+
+def _fail(message: str, code: int) -> NoReturn:
+    sys.stderr.write(f"footnote: {message}\n")
+    sys.exit(code)
