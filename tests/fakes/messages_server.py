@@ -287,10 +287,9 @@ class _Handler(BaseHTTPRequestHandler):
             "content": content,
             "stop_reason": turn.stop_reason,
             "stop_sequence": turn.stop_sequence,
+            "stop_details": turn.details,
             "usage": {**usage, **turn.usage},
         }
-        if turn.stop_details or turn.stop_reason == "refusal":
-            message["stop_details"] = turn.stop_details or {"type": "refusal", "category": None}
         if body.get("diagnostics") is not None:
             message["diagnostics"] = fake.cache.diagnose(body, message["id"])
         return message
@@ -334,8 +333,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._event({"type": "error", "error": error})
         elif broken.how == "garbage":
             self._chunk(b"event: content_block_delta\ndata: {half\n\n")
-        self.close_connection = True
-        return broken.how != "reset"
+        self.close_connection = broken.how == "reset"
+        return not self.close_connection
 
     def _silence(self, stall: Stall) -> None:
         closing = self.server.fake.closing

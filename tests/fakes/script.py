@@ -60,6 +60,12 @@ class Turn:
             return "max_tokens"
         return "tool_use" if self.tools else "end_turn"
 
+    @property
+    def details(self) -> Json | None:
+        if self.stop_reason == "refusal":
+            return self.stop_details or {"type": "refusal", "category": None, "explanation": None}
+        return self.stop_details
+
 
 @dataclass(frozen=True)
 class Fault:
@@ -173,8 +179,8 @@ class ScriptError(Exception):
 def stream_events(turn: Turn, message: Json) -> Iterator[Json]:
     """The events whose accumulation is ``message``."""
     usage = message["usage"]
-    start = {**message, "content": [], "stop_reason": None, "stop_sequence": None}
-    start.pop("stop_details", None)
+    endings = ("stop_reason", "stop_sequence", "stop_details")
+    start = {**message, "content": [], **dict.fromkeys(endings)}
     yield {"type": "message_start", "message": {**start, "usage": {**usage, "output_tokens": 1}}}
     yield {"type": "ping"}
     last = len(message["content"]) - 1
@@ -185,12 +191,9 @@ def stream_events(turn: Turn, message: Json) -> Iterator[Json]:
             if index == number == 0:
                 yield from turn.extra_events
         yield {"type": "content_block_stop", "index": index}
-    delta = {"stop_reason": message["stop_reason"], "stop_sequence": message["stop_sequence"]}
-    if message.get("stop_details"):
-        delta["stop_details"] = message["stop_details"]
     yield {
         "type": "message_delta",
-        "delta": delta,
+        "delta": {name: message[name] for name in endings},
         "usage": {"output_tokens": usage["output_tokens"]},
     }
     yield {"type": "message_stop"}
