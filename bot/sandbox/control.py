@@ -1,0 +1,159 @@
+"""What people and tests do to the sandbox, over HTTP.
+
+``POST /sandbox/say``         a person (or another bot) posts: channel, user, text, thread_ts?,
+                              attachments?, blocks?, files?, bot?, broadcast?, typed? -> ts,
+                              channel, events as delivered. ``@Name`` becomes a mention; ``typed`` text is
+                              escaped as Slack's composer does it
+``POST /sandbox/edit``        a person edits: channel, ts, text -> events
+``POST /sandbox/delete``      a person deletes: channel, ts -> events
+``POST /sandbox/event``       one event body or a list, delivered exactly as given -> delivered.
+                              ``retry_num`` and ``retry_reason`` in a body become retry fields; the
+                              message in it can be read back from then on
+``GET  /sandbox/messages``    channel, thread_ts? -> messages, blocks as the bot sent them;
+                              ephemeral ones say who sees them in ``_viewer``
+``GET  /sandbox/calls``       every Web API call: method, args, response, at
+``GET  /sandbox/state``       connections, statuses, views and App Homes
+``POST /sandbox/reset``       bot, team, users, channels, threads, usergroups, rules
+``POST /sandbox/fail``        method (``*`` for any), error, status, retry_after, delay, times
+``POST /sandbox/rules``       change the switches of ``rules.Rules``
+``POST /sandbox/disconnect``  reason: every Socket Mode connection is asked to refresh
+"""
+
+from collections.abc import Awaitable, Callable
+from copy import deepcopy
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from bot.sandbox import absorb, people
+from bot.sandbox.failures import Failure
+from bot.sandbox.refusal import Json, Refusal
+from bot.sandbox.slack import Slack
+from bot.sandbox.socket_mode import SocketMode
+
+Body = Callable[[Slack, Any], Awaitable[Json]]
+
+
+async def say(slack: Slack, given: Json) -> Json:
+    channel, post, events = people.say(slack, given)
+    return {"ts": post.ts, "channel": channel, "events": events}
+
+
+async def edit(slack: Slack, given: Json) -> Json:
+    return {"events": people.edit(slack, given["channel"], given["ts"], str(given["text"]))}
+
+
+async def delete(slack: Slack, given: Json) -> Json:
+    return {"events": people.delete(slack, given["channel"], given["ts"])}
+
+
+async def event(slack: Slack, given: Any) -> Json:
+    bodies = given if isinstance(given, list) else [given]
+    for body in bodies:
+        absorb.take_in(slack.workspace, body)
+    await slack.delivery.events_in_order(bodies)
+    return {"delivered": len(bodies)}
+
+
+async def reset(slack: Slack, given: Json) -> Json:
+    slack.delivery.forget()
+    slack.failures.clear()
+    slack.calls.clear()
+    slack.posted_at.clear()
+    slack.rules.change(**given.get("rules", {}))
+    absorb.reset(slack.workspace, given)
+    return {"ok": True}
+
+
+async def fail(slack: Slack, given: Json) -> Json:
+    slack.failures.order(Failure(**given))
+    return {"ok": True}
+
+
+async def rules(slack: Slack, given: Json) -> Json:
+    slack.rules.change(**given)
+    return {"ok": True}
+
+
+async def disconnect(slack: Slack, given: Json) -> Json:
+    transport = slack.delivery.transport
+    if not isinstance(transport, SocketMode):
+        raise Refusal("socket_mode_not_enabled")
+    reason = str(given.get("reason", "refresh_requested"))
+    return {"asked": await transport.ask_to_disconnect(reason)}
+
+
+def messages(slack: Slack, query: dict[str, str]) -> Json:
+    space = slack.workspace
+    channel, thread_ts = query.get("channel", ""), query.get("thread_ts")
+    found = []
+    for post in space.in_order(channel):
+        if thread_ts and post.root_ts != thread_ts:
+            continue
+        message = deepcopy(post.message)
+        if post.viewer:
+            message["_viewer"] = post.viewer
+        found.append(message)
+    return {"messages": found}
+
+
+def calls(slack: Slack, _query: dict[str, str]) -> Json:
+    return {"calls": slack.calls}
+
+
+def state(slack: Slack, _query: dict[str, str]) -> Json:
+    space = slack.workspace
+    transport = slack.delivery.transport
+    connections = len(transport.connections) if isinstance(transport, SocketMode) else None
+    return {
+        "connections": connections,
+        "statuses": [
+            {"channel": channel, "thread_ts": ts, "status": space.status(channel, ts)}
+            for channel, ts in space.statuses
+        ],
+        "sessions": list(space.sessions.values()),
+        "prompts": space.prompts,
+        "views": list(space.views.values()),
+        "homes": space.homes,
+    }
+
+
+POSTS: dict[str, Body] = {
+    "say": say,
+    "edit": edit,
+    "delete": delete,
+    "event": event,
+    "reset": reset,
+    "fail": fail,
+    "rules": rules,
+    "disconnect": disconnect,
+}
+GETS = {"messages": messages, "calls": calls, "state": state}
+
+
+def routes(slack: Slack) -> list[Route]:
+    async def post(request: Request) -> Response:
+        body = POSTS.get(request.path_params["name"])
+        if body is None:
+            return JSONResponse({"ok": False, "error": "no such endpoint"}, 404)
+        try:
+            given = await request.json() if await request.body() else {}
+            return JSONResponse(await body(slack, given))
+        except Refusal as refusal:
+            return JSONResponse(refusal.body(), 400)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            message = f"{type(error).__name__}: {error}"
+            return JSONResponse({"ok": False, "error": "bad_request", "detail": message}, 400)
+
+    async def get(request: Request) -> Response:
+        body = GETS.get(request.path_params["name"])
+        if body is None:
+            return JSONResponse({"ok": False, "error": "no such endpoint"}, 404)
+        return JSONResponse(body(slack, dict(request.query_params)))
+
+    return [
+        Route("/sandbox/{name}", post, methods=["POST"]),
+        Route("/sandbox/{name}", get, methods=["GET"]),
+    ]

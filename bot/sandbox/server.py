@@ -1,0 +1,127 @@
+"""The sandbox as a server on loopback: start it in a thread, or serve it in the foreground."""
+
+import asyncio
+import socket
+import threading
+from collections.abc import Callable
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route, WebSocketRoute
+from starlette.websockets import WebSocket
+
+from bot.sandbox import api, control, methods
+from bot.sandbox.delivery import Delivery, Transport
+from bot.sandbox.manifest import Manifest, read_manifest
+from bot.sandbox.rules import Rules
+from bot.sandbox.slack import Slack, open_slack
+from bot.sandbox.socket_mode import SocketMode
+
+HOST = "127.0.0.1"
+Page = Callable[[str], str | None]
+REGISTERED = methods.__all__
+
+
+class Sandbox:
+    """A Slack workspace on this machine."""
+
+    def __init__(
+        self,
+        *,
+        events_url: str | None = None,
+        page: Page | None = None,
+        rules: Rules | None = None,
+        manifest: Manifest | None = None,
+    ) -> None:
+        rules = rules or Rules()
+        self.slack = open_slack(
+            manifest or read_manifest(), rules, Delivery(_transport(events_url, rules), rules)
+        )
+        self._page = page
+        self._server: uvicorn.Server | None = None
+        self._thread: threading.Thread | None = None
+
+    @property
+    def url(self) -> str:
+        return self.slack.base_url
+
+    @property
+    def api_url(self) -> str:
+        """What ``SLACK_API_URL`` has to be."""
+        return f"{self.url}/api/"
+
+    def start(self, port: int = 0) -> str:
+        """Serve in a thread of its own; the base address comes back when it answers."""
+        listener = self._listen(port)
+        server = self._server = self._uvicorn()
+        self._thread = threading.Thread(
+            target=lambda: asyncio.run(server.serve(sockets=[listener])),
+            name="sandbox",
+            daemon=True,
+        )
+        self._thread.start()
+        return self.url
+
+    def stop(self) -> None:
+        if self._server is not None and self._thread is not None:
+            self._server.should_exit = True
+            self._thread.join(timeout=10)
+            self._server = self._thread = None
+
+    def serve_forever(self, port: int = 8765, ready: Callable[[str], None] | None = None) -> None:
+        """Serve until interrupted; ``ready`` hears the address first."""
+        listener = self._listen(port)
+        if ready:
+            ready(self.url)
+        asyncio.run(self._uvicorn().serve(sockets=[listener]))
+
+    def _listen(self, port: int) -> socket.socket:
+        """A bound and listening socket, so that the first caller is never turned away."""
+        listener = socket.create_server((HOST, port), backlog=256)
+        self.slack.base_url = f"http://{HOST}:{listener.getsockname()[1]}"
+        return listener
+
+    def _uvicorn(self) -> uvicorn.Server:
+        return uvicorn.Server(
+            uvicorn.Config(
+                application(self.slack, self._page),
+                log_config=None,
+                lifespan="off",
+                ws="websockets-sansio",
+                timeout_graceful_shutdown=1,
+            )
+        )
+
+
+def _transport(events_url: str | None, rules: Rules) -> Transport:
+    return SocketMode(rules)
+
+
+def application(slack: Slack, page: Page | None) -> Starlette:
+    async def method(request: Request) -> Response:
+        reply = await api.call(
+            slack,
+            request.path_params["name"],
+            request.headers.get("content-type", ""),
+            request.url.query,
+            request.headers.get("authorization", ""),
+            await request.body(),
+        )
+        if isinstance(reply.body, str):
+            return Response(reply.body, reply.status, reply.headers, "text/html")
+        return JSONResponse(reply.body, reply.status, reply.headers)
+
+    async def link(websocket: WebSocket) -> None:
+        transport = slack.delivery.transport
+        if isinstance(transport, SocketMode):
+            await transport.serve(websocket)
+
+    return Starlette(
+        routes=[
+            Route("/api/{name}", method, methods=["GET", "POST"]),
+            WebSocketRoute("/link/", link),
+            *control.routes(slack),
+        ]
+    )

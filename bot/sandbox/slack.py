@@ -1,0 +1,39 @@
+"""Everything that makes up this Slack, handed to each method and endpoint as one value."""
+
+from dataclasses import dataclass, field
+
+from bot.sandbox.delivery import Delivery
+from bot.sandbox.events import Events
+from bot.sandbox.failures import Failures
+from bot.sandbox.manifest import Manifest
+from bot.sandbox.refusal import Json
+from bot.sandbox.rules import Rules
+from bot.sandbox.triggers import Triggers
+from bot.sandbox.workspace import Workspace
+
+
+@dataclass
+class Slack:
+    workspace: Workspace
+    rules: Rules
+    manifest: Manifest
+    delivery: Delivery
+    events: Events
+    base_url: str = "http://127.0.0.1:0"
+    failures: Failures = field(default_factory=Failures)
+    triggers: Triggers = field(default_factory=Triggers)
+    calls: list[Json] = field(default_factory=list)
+    posted_at: dict[str, list[float]] = field(default_factory=dict)
+    """Recent posts a channel, for the posting limit."""
+
+    @property
+    def scopes(self) -> frozenset[str] | None:
+        if self.rules.scopes is not None:
+            return frozenset(self.rules.scopes)
+        return self.manifest.scopes
+
+
+def open_slack(manifest: Manifest, rules: Rules, delivery: Delivery) -> Slack:
+    workspace = Workspace()
+    events = Events(workspace, manifest, delivery)
+    return Slack(workspace, rules, manifest, delivery, events)

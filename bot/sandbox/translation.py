@@ -1,0 +1,53 @@
+"""Text <-> rich text, as Slack does it when messages are handed back."""
+
+import re
+from typing import Any
+
+from bot.sandbox.refusal import Json
+
+TOKEN = re.compile(r"<([@#!]?)([^>|]+)(?:\|([^>]*))?>")
+
+
+def typed_blocks(text: str) -> list[Json]:
+    """The rich_text block that Slack's clients send along with what a person typed."""
+    elements: list[Json] = []
+    position = 0
+    for token in TOKEN.finditer(text):
+        _add_text(elements, text[position : token.start()])
+        elements.append(_element(*token.groups()))
+        position = token.end()
+    _add_text(elements, text[position:])
+    section = {"type": "rich_text_section", "elements": elements}
+    return [{"type": "rich_text", "block_id": "typed", "elements": [section]}]
+
+
+def _element(sign: str, target: str, label: str | None) -> Json:
+    if sign == "@":
+        return {"type": "user", "user_id": target}
+    if sign == "#":
+        return {"type": "channel", "channel_id": target}
+    if sign == "!" and target.startswith("subteam^"):
+        return {"type": "usergroup", "usergroup_id": target.removeprefix("subteam^")}
+    if sign == "!":
+        return {"type": "broadcast", "range": target}
+    link: Json = {"type": "link", "url": unescape(target)}
+    if label:
+        link["text"] = unescape(label)
+    return link
+
+
+def _add_text(elements: list[Json], text: str) -> None:
+    if text:
+        elements.append({"type": "text", "text": unescape(text)})
+
+
+def escape(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def unescape(text: str) -> str:
+    return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+
+
+def translated(blocks: list[Any]) -> list[Any]:
+    return blocks

@@ -1,0 +1,73 @@
+"""A running sandbox and small helpers to talk to it."""
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+import pytest
+from slack_sdk import WebClient
+
+from bot.sandbox.manifest import Manifest
+from bot.sandbox.rules import Rules
+from bot.sandbox.server import Sandbox
+
+Json = dict[str, Any]
+
+
+class Person:
+    """Talks to the control endpoints, as a test or the page does."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+
+    def post(self, name: str, body: Any = None) -> Json:
+        return self.fetch(f"/sandbox/{name}", json.dumps(body or {}).encode())
+
+    def get(self, name: str) -> Json:
+        return self.fetch(f"/sandbox/{name}")
+
+    def say(self, text: str, channel: str = "C0GENERAL", user: str = "U0ONCALL", **more: Any) -> Json:
+        return self.post("say", {"channel": channel, "user": user, "text": text, **more})
+
+    def fetch(self, path: str, data: bytes | None = None) -> Json:
+        request = Request(self.url + path, data, {"Content-Type": "application/json"})
+        try:
+            with urlopen(request, timeout=10) as response:
+                body = response.read()
+        except HTTPError as error:
+            body = error.read()
+            error.close()
+        return json.loads(body)  # type: ignore[no-any-return]  # every endpoint answers an object
+
+
+def wait_for(condition: Callable[[], Any], seconds: float = 10) -> Any:
+    """The first true value of ``condition``."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        value = condition()
+        if value:
+            return value
+        time.sleep(0.01)
+    raise AssertionError("waited in vain")
+
+
+@pytest.fixture
+def sandbox() -> Iterator[Sandbox]:
+    """Everything granted and subscribed; manifest.yml has its own tests."""
+    running = Sandbox(manifest=Manifest(), rules=Rules(retry_delays=[0.0, 0.05, 0.05]))
+    running.start()
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def person(sandbox: Sandbox) -> Person:
+    return Person(sandbox.url)
+
+
+@pytest.fixture
+def client(sandbox: Sandbox) -> WebClient:
+    return WebClient(token="xoxb-sandbox", base_url=sandbox.api_url)
