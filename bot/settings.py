@@ -1,7 +1,9 @@
 """Settings of the Slack side, read from the environment and ``.env``."""
 
-from pydantic import Field, SecretStr
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from typing import Annotated
+
+from pydantic import Field, SecretStr, field_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 
 class BotSettings(BaseSettings):
@@ -30,3 +32,18 @@ class BotSettings(BaseSettings):
     drain_seconds: float = Field(default=20.0, ge=0)
     """How long SIGTERM waits for answers under way."""
     log_level: str = "INFO"
+    allowed_channels: Annotated[tuple[str, ...], NoDecode] = ()
+    """Ids of externally shared channels in which Footnote may answer all the same."""
+    allowed_users: Annotated[tuple[str, ...], NoDecode] = ()
+    """Ids of people of other organisations, or guests, who may ask all the same."""
+    guests: bool = False
+    """Whether guest accounts may ask."""
+    help_group: str | None = None
+    """User group (``S…``) or user (``U…``) that *Need a human* calls."""
+
+    @field_validator("allowed_channels", "allowed_users", mode="before")
+    @classmethod
+    def _split(cls, value: object) -> object:
+        if isinstance(value, str):
+            return tuple(part.strip() for part in value.split(",") if part.strip())
+        return value

@@ -1,0 +1,275 @@
+"""Event -> Question -> decision -> Conversation -> Answer -> reply: the way of one question.
+
+``note`` runs before Slack gets its acknowledgement, ``consider`` right after it and quickly,
+the answer itself on the bounded pool. ``recover`` answers what a process that died left behind.
+"""
+
+import contextlib
+import functools
+import logging
+import threading
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from slack_sdk import WebClient
+from slack_sdk.errors import SlackApiError
+
+from agent.answer import Answer
+from agent.conversation import Conversation
+from agent.errors import Cancelled
+from bot.blocks import render_answer
+from bot.events import Deleted, Identity, Key, Message, Question, read_event, read_message
+from bot.journal import Journal, NotedMessage
+from bot.manners import Decision, decide
+from bot.people import People, refusal, slack_error
+from bot.reply import NotPosted, Replier
+from bot.settings import BotSettings
+from bot.status import Status
+from bot.thread import build_conversation, notes, read_thread, reply_of
+from bot.workers import Workers
+
+log = logging.getLogger(__name__)
+
+HELP = (
+    "Ask me something about the docs, for example: `@Footnote how do I roll back a deploy?` "
+    "In a thread, mention me alone and I answer what the thread is about. "
+    "Say `stop` and I keep out of the thread until somebody mentions me again."
+)
+THINKING = "is thinking…"
+BUSY = "Too many questions at once: I cannot take yours now. Please ask again in a few minutes."
+
+
+class Answers(Protocol):
+    """The agent, as seen from here."""
+
+    def answer(
+        self, conversation: Conversation, *, on_progress: Any = None, cancel: Any = None
+    ) -> Answer: ...
+
+
+@dataclass
+class _Pending:
+    """An answer being made, and how to call it off."""
+
+    question: Question
+    cancel: threading.Event
+
+
+class Answering:
+    def __init__(
+        self,
+        client: WebClient,
+        me: Identity,
+        agent: Answers,
+        journal: Journal,
+        people: People,
+        workers: Workers,
+        settings: BotSettings,
+    ) -> None:
+        self.client, self.me, self.people, self.journal = client, me, people, journal
+        self._agent = agent
+        self._workers = workers
+        self._settings = settings
+        self._lock = threading.Lock()
+        self._pending: dict[Key, _Pending] = {}
+
+    def note(self, body: Message, *, retried: bool = False) -> Question | Deleted | None:
+        """Read an event and remember it, before it is acknowledged."""
+        found = read_event(body, self.me, retried=retried)
+        if isinstance(found, Question):
+            self.journal.note(found)
+        return found
+
+    def forget(self, deleted: Deleted) -> None:
+        """The question is gone: call its pending answer off."""
+        self.journal.delete(deleted.key)
+        with self._lock:
+            pending = self._pending.get(deleted.key)
+        if pending is not None:
+            pending.cancel.set()
+
+    def consider(self, question: Question, *, recovered: bool = False) -> None:
+        """Decide whether to answer, and queue the answer."""
+        person = self.people.person(question.user or "")
+        if person is not None and person.is_bot:
+            return self.journal.ignore(question.key, "a bot")
+        thread = self._thread(question, recovered=recovered)
+        if found := reply_of(question.ts, thread, self.me):
+            return self.journal.finish(question.key, "answered", reply_ts=str(found["ts"]))
+        under_way = [m for m in self.journal.in_thread(question) if m.ts < question.ts]
+        decision = decide(
+            question,
+            thread,
+            self.me,
+            answering=bool(under_way),
+            name_of=self.people.name,
+        )
+        if decision.action == "ignore":
+            return self.journal.ignore(question.key, decision.reason)
+        why_not = refusal(question, person, self.me, self._settings)
+        if why_not and not (question.is_mention or question.is_direct):
+            return self.journal.ignore(question.key, "may not ask")
+        if not self.journal.claim(question.key):
+            return None
+        return self._take(question, decision, why_not, thread)
+
+    def recover(self, *, at_start: bool) -> None:
+        """Answer what was noted or claimed by a process that is no more, once."""
+        for message in self.journal.unfinished(at_start=at_start):
+            try:
+                self._recover(message)
+            except (SlackApiError, OSError) as error:
+                # Stays noted: Slack's redelivery or the next start finds it again.
+                log.warning("could not recover %s: %s", message.key, slack_error(error))
+
+    def drain(self, seconds: float) -> None:
+        """Finish what is under way; what does not get done is left for the next start."""
+        if self._workers.drain(seconds):
+            return
+        with self._lock:
+            left = list(self._pending.values())
+        for pending in left:
+            self.journal.release(pending.question.key)
+            pending.cancel.set()
+        log.warning("%d answers are left for the next start", len(left))
+        self._workers.drain(2.0)
+
+    def _thread(self, question: Question, *, recovered: bool) -> list[Message]:
+        """The thread, where there can be one; a mention is answered even when it cannot be read."""
+        if not (question.in_thread or question.edited or question.retried or recovered):
+            return []
+        try:
+            return read_thread(self.client, question.channel, question.thread_ts)
+        except (SlackApiError, OSError) as error:
+            log.warning("could not read a thread in %s: %s", question.channel, slack_error(error))
+            return []
+
+    def _take(
+        self, question: Question, decision: Decision, why_not: str | None, thread: list[Message]
+    ) -> None:
+        replier = Replier(self.client, question)
+        if why_not:
+            replier.whisper(why_not)
+            self.journal.finish(question.key, "refused", reason="may not ask")
+        elif decision.action == "stop":
+            self._stop(question)
+        elif decision.action == "help":
+            self._post_line(replier, HELP)
+        else:
+            line = f"is waiting: {ahead} ahead…" if (ahead := self._workers.waiting) else THINKING
+            status = Status(self.client, question.channel, question.thread_ts, line)
+            if not self._workers.submit(functools.partial(self._job, question, thread, status)):
+                status.close()
+                replier.whisper(BUSY)
+                self.journal.finish(question.key, "refused", reason="queue full")
+
+    def _stop(self, question: Question) -> None:
+        """Keep out of the thread: the word itself, found there again, is what silences later."""
+        with self._lock:
+            pending = list(self._pending.values())
+        for other in pending:
+            if (other.question.channel, other.question.thread_ts) == (
+                question.channel,
+                question.thread_ts,
+            ):
+                self.journal.finish(other.question.key, "stopped", reason="told to stop")
+                other.cancel.set()
+        self.journal.finish(question.key, "stopped", reason="told to stop")
+        try:
+            self.client.reactions_add(channel=question.channel, timestamp=question.ts, name="mute")
+        except (SlackApiError, OSError) as error:
+            log.info("could not acknowledge a stop: %s", slack_error(error))
+
+    def _job(self, question: Question, thread: Sequence[Message], status: Status) -> None:
+        """One answer, from a free worker to the reply; the status is cleared whatever happens."""
+        with contextlib.closing(status):
+            if not self.journal.holds(question.key):
+                return
+            cancel = threading.Event()
+            with self._lock:
+                self._pending[question.key] = _Pending(question, cancel)
+            try:
+                self._answer(question, thread, status, cancel)
+            finally:
+                with self._lock:
+                    self._pending.pop(question.key, None)
+
+    def _answer(
+        self,
+        question: Question,
+        thread: Sequence[Message],
+        status: Status,
+        cancel: threading.Event,
+    ) -> None:
+        replier = Replier(self.client, question)
+        try:
+            status.show(THINKING)
+            conversation = build_conversation(question, thread, self.me, self.people.name)
+            answer = self._agent.answer(conversation, on_progress=status.progress, cancel=cancel)
+            if self.journal.holds(question.key):
+                self._post(replier, answer)
+        except Cancelled:
+            log.info("answer called off in %s", question.channel)
+        except NotPosted as error:
+            log.warning("no reply possible in %s: %s", question.channel, error.code)
+            self.journal.finish(question.key, "failed", reason=error.code)
+        except Exception:  # the edge of an answer: whatever happened, the asker hears of it
+            reference = uuid.uuid4().hex[:8]
+            log.exception("answer %s failed", reference)
+            self._post_line(replier, _failed(reference), reference=reference)
+
+    def _post(self, replier: Replier, answer: Answer) -> None:
+        question = replier.question
+        if answer.verdict == "failed":
+            log.warning("answer %s failed: %s", answer.id, answer.reason)
+        messages = list(render_answer(answer))
+        messages[-1] = _with_notes(messages[-1], notes(question))
+        reply_ts = replier.post_answer(answer, messages)
+        self.journal.finish(question.key, "answered", reply_ts=reply_ts, answer_id=answer.id)
+        self.journal.record(question, answer, reply_ts)
+
+    def _post_line(self, replier: Replier, text: str, *, reference: str = "help") -> None:
+        key = replier.question.key
+        try:
+            reply_ts = replier.post_line(text, reference)
+        except NotPosted as error:
+            log.warning("no reply possible in %s: %s", key.channel, error.code)
+            self.journal.finish(key, "failed", reason=error.code)
+        else:
+            self.journal.finish(key, "answered", reason=reference, reply_ts=reply_ts)
+
+    def _recover(self, noted: NotedMessage) -> None:
+        thread = read_thread(self.client, noted.channel, noted.thread_ts)
+        message = next((m for m in thread if m.get("ts") == noted.ts), None)
+        if message is None:
+            return self.journal.ignore(noted.key, "not found again")
+        question = read_message(
+            message,
+            self.me,
+            channel=noted.channel,
+            channel_type=noted.channel_type,
+            is_mention=noted.is_mention,
+            is_shared=noted.is_shared,
+        )
+        if question is None:
+            return self.journal.ignore(noted.key, "no question")
+        return self.consider(replace(question, team=noted.team), recovered=True)
+
+
+def _with_notes(message: dict[str, Any], said: Sequence[str]) -> dict[str, Any]:
+    """The message with what was not read, as a line of its own under it."""
+    if not said:
+        return message
+    line = " ".join(said)
+    element = {"type": "plain_text", "text": line, "emoji": False}
+    blocks = [*message.get("blocks", ()), {"type": "context", "elements": [element]}]
+    return {**message, "blocks": blocks}
+
+
+def _failed(reference: str) -> str:
+    return (
+        "Something went wrong on my side, and I have no answer. Please ask again; if it happens "
+        f"again, tell whoever runs me this reference: `{reference}`"
+    )

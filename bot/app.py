@@ -1,0 +1,103 @@
+"""The Bolt app: every listener in one list, and the middleware that notes before Slack is answered.
+
+Bolt acknowledges an event before its listener runs, and never again: what must survive a crash has
+to be on disk by then. So ``note`` is a middleware; an error in it means no acknowledgement, and
+Slack delivers again.
+"""
+
+import logging
+import re
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from typing import Any
+
+from slack_bolt import Ack, App, BoltContext, BoltRequest, BoltResponse
+from slack_sdk import WebClient
+
+from bot.answering import Answering
+from bot.events import Deleted, Question
+
+log = logging.getLogger(__name__)
+
+ANYTHING = re.compile(r".*", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Listener:
+    """One thing Slack sends and what is done about it."""
+
+    kind: str
+    """Name of Bolt's registering method: event, action, command, shortcut, view."""
+    name: Any
+    """What it listens to: a name, a pattern or constraints."""
+    handle: Callable[..., None]
+
+
+def build_app(
+    client: WebClient,
+    answering: Answering,
+    listeners: Sequence[Listener],
+    *,
+    signing_secret: str | None = None,
+    executor: Executor | None = None,
+) -> App:
+    """The app with its listeners; the client carries token and address."""
+    app = App(
+        client=client,
+        token=client.token,
+        signing_secret=signing_secret,
+        request_verification_enabled=signing_secret is not None,
+        listener_executor=executor,
+        logger=logging.getLogger("bot.bolt"),
+    )
+    app.middleware(_note(answering))
+    for listener in listeners:
+        getattr(app, listener.kind)(listener.name)(listener.handle)
+    return app
+
+
+def event_listeners(answering: Answering) -> list[Listener]:
+    """What makes questions: mentions, messages, and everything that happens to them."""
+
+    def handle(context: BoltContext) -> None:
+        found = context.get("found")
+        if isinstance(found, Question):
+            answering.consider(found)
+        elif isinstance(found, Deleted):
+            answering.forget(found)
+
+    return [Listener("event", "app_mention", handle), Listener("event", "message", handle)]
+
+
+def catch_all() -> list[Listener]:
+    """Acknowledges whatever has no listener: what is not acknowledged is delivered again."""
+
+    def ignore_event(body: dict[str, Any]) -> None:
+        log.debug("nothing to do for an event of type %s", body["event"].get("type"))
+
+    def ignore(ack: Ack) -> None:
+        ack()
+
+    return [
+        Listener("event", ANYTHING, ignore_event),
+        Listener("action", ANYTHING, ignore),
+        Listener("command", ANYTHING, ignore),
+        Listener("shortcut", ANYTHING, ignore),
+        Listener("view", ANYTHING, ignore),
+    ]
+
+
+def _note(answering: Answering) -> Callable[..., BoltResponse | None]:
+    def note(
+        req: BoltRequest, context: BoltContext, body: dict[str, Any], next: Callable[[], None]
+    ) -> BoltResponse | None:
+        if "event" in body:
+            event = body["event"]
+            if not isinstance(event, dict) or not isinstance(event.get("type"), str):
+                return BoltResponse(status=200, body="")  # nothing Bolt could route
+            context["found"] = answering.note(body, retried="x-slack-retry-num" in req.headers)
+        next()
+        return None
+
+    return note

@@ -1,0 +1,229 @@
+"""Raw Slack payload -> Question: what in an event may be something to answer. Pure.
+
+Nothing here decides whether to answer; it only sorts out what can never be a question (other
+bots, housekeeping, edits without a new mention) and gives the rest one shape.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+Message = Mapping[str, Any]
+
+_SPOKEN = (None, "", "file_share", "thread_broadcast")
+_TYPE_BY_PREFIX = {"D": "im", "G": "group", "C": "channel"}
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Who Footnote is in this workspace."""
+
+    user_id: str
+    bot_id: str | None
+    team_id: str
+    enterprise_id: str | None = None
+
+    def wrote(self, message: Message) -> bool:
+        """True for own messages: known by own ids, never by 'some bot wrote it'."""
+        bot_id = message.get("bot_id")
+        return message.get("user") == self.user_id or bool(bot_id and bot_id == self.bot_id)
+
+    def home(self, team: str | None) -> bool:
+        """True when ``team`` is this workspace or organisation, or is not told."""
+        return team in (None, "", self.team_id) or team == (self.enterprise_id or self.team_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """What names a message: a ``ts`` is unique within one channel only."""
+
+    team: str
+    channel: str
+    ts: str
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A message that may have to be answered."""
+
+    team: str
+    channel: str
+    ts: str
+    thread_ts: str
+    """Where the reply goes: the thread's root, or the message itself."""
+    user: str | None
+    text: str
+    """As Slack sent it, tokens and entities unread: names are known only to Slack."""
+    channel_type: str
+    is_mention: bool
+    edited: bool = False
+    """The message was changed since it was posted, so it may have been answered before."""
+    retried: bool = False
+    is_shared: bool = False
+    """Posted in a channel that other organisations read."""
+    user_team: str | None = None
+    gesture: str | None = None
+    """The client's own id of the message: one gesture may arrive under two ``ts``."""
+    message: Message = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def key(self) -> Key:
+        return Key(self.team, self.channel, self.ts)
+
+    @property
+    def in_thread(self) -> bool:
+        return self.thread_ts != self.ts
+
+    @property
+    def is_direct(self) -> bool:
+        return self.channel_type == "im"
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Names of attached files."""
+        files = self.message.get("files") or ()
+        return tuple(str(f.get("name") or "a file") for f in files if isinstance(f, Mapping))
+
+
+@dataclass(frozen=True, slots=True)
+class Deleted:
+    """A message that is gone."""
+
+    key: Key
+
+
+def read_event(body: Message, me: Identity, *, retried: bool = False) -> Question | Deleted | None:
+    """What an event envelope holds for Footnote; None where there is nothing to do."""
+    event = body.get("event")
+    if not isinstance(event, Mapping) or not isinstance(event.get("channel"), str):
+        return None
+    subtype = event.get("subtype")
+    if event.get("type") == "message" and subtype == "message_deleted":
+        return _deleted(event, event.get("deleted_ts"), me)
+    is_shared = bool(body.get("is_ext_shared_channel"))
+    if event.get("type") == "message" and subtype == "message_changed":
+        return _changed(event, me, is_shared)
+    if event.get("type") not in ("message", "app_mention"):
+        return None
+    return read_message(
+        event,
+        me,
+        channel=event["channel"],
+        channel_type=event.get("channel_type"),
+        is_mention=event["type"] == "app_mention",
+        is_shared=is_shared,
+        retried=retried,
+    )
+
+
+def read_message(
+    message: Message,
+    me: Identity,
+    *,
+    channel: str,
+    channel_type: str | None = None,
+    is_mention: bool = False,
+    is_shared: bool = False,
+    retried: bool = False,
+) -> Question | None:
+    """A message by a person that mentions Footnote, stands in a DM or replies in a thread."""
+    ts, user = message.get("ts"), message.get("user")
+    if not isinstance(ts, str) or not isinstance(user, str):
+        return None
+    if message.get("subtype") not in _SPOKEN or message.get("hidden") or _is_robot(message, me):
+        return None
+    text = message.get("text")
+    question = Question(
+        team=me.team_id,
+        channel=channel,
+        ts=ts,
+        thread_ts=message.get("thread_ts") or ts,
+        user=user,
+        text=text if isinstance(text, str) else "",
+        channel_type=channel_type or _TYPE_BY_PREFIX.get(channel[:1], "channel"),
+        is_mention=is_mention or mentions(message, me.user_id),
+        edited="edited" in message,
+        retried=retried,
+        is_shared=is_shared,
+        user_team=message.get("user_team") or message.get("source_team") or message.get("team"),
+        gesture=message.get("client_msg_id"),
+        message=message,
+    )
+    if question.is_mention or question.is_direct or question.in_thread:
+        return question
+    return None
+
+
+def mentions(message: Message, user_id: str) -> bool:
+    """True when the message addresses this user, in its text or only in its blocks."""
+    return user_id in mentioned(message)
+
+
+def mentioned(message: Message) -> set[str]:
+    """Ids of the users and user groups addressed in a message's text and rich text.
+
+    Typed text that merely looks like a mention arrives with ``&lt;`` and does not count.
+    """
+    text = message.get("text")
+    tokens = re.findall(r"<(?:@|!subteam\^)([A-Z0-9]+)[|>]", text) if isinstance(text, str) else []
+    found = set(tokens)
+    for element in _elements(message.get("blocks")):
+        if element.get("type") == "user":
+            found.add(str(element.get("user_id")))
+        elif element.get("type") == "usergroup":
+            found.add(str(element.get("usergroup_id")))
+    return found
+
+
+def without_mention(text: str, user_id: str) -> str:
+    """The text without Footnote's own mention, and without the gap it leaves behind."""
+    own = rf"<@{re.escape(user_id)}(?:\|[^>]*)?>"
+    text = re.sub(rf"\A\s*(?:{own}[\s,:;–-]*)+", "", text)
+    text = re.sub(rf"[ \t]*{own}(?=[.,;:!?)])", "", text)
+    return re.sub(rf"[ \t]*{own}[ \t]*", " ", text).strip()
+
+
+def _is_robot(message: Message, me: Identity) -> bool:
+    return (
+        bool(message.get("bot_id") or message.get("bot_profile"))
+        or message.get("user") in ("USLACKBOT", me.user_id)
+        or me.wrote(message)
+    )
+
+
+def _changed(event: Message, me: Identity, is_shared: bool) -> Question | Deleted | None:
+    """An edit is a question only the first time the mention appears in it.
+
+    Slack also sends ``message_changed`` for link previews, thread counters and detected languages.
+    """
+    message, before = event.get("message"), event.get("previous_message")
+    if not isinstance(message, Mapping):
+        return None
+    if message.get("subtype") == "tombstone":
+        return _deleted(event, message.get("ts"), me)
+    if not mentions(message, me.user_id):
+        return None
+    if isinstance(before, Mapping) and mentions(before, me.user_id):
+        return None
+    return read_message(
+        {**message, "edited": message.get("edited", {})},
+        me,
+        channel=event["channel"],
+        channel_type=event.get("channel_type"),
+        is_shared=is_shared,
+    )
+
+
+def _deleted(event: Message, ts: object, me: Identity) -> Deleted | None:
+    return Deleted(Key(me.team_id, event["channel"], ts)) if isinstance(ts, str) else None
+
+
+def _elements(node: object) -> Iterator[Message]:
+    if isinstance(node, Mapping):
+        yield node
+        for value in node.values():
+            yield from _elements(value)
+    elif isinstance(node, list):
+        for value in node:
+            yield from _elements(value)

@@ -1,0 +1,392 @@
+"""What was seen, claimed and answered, and the record of every answer. No message text.
+
+A message is noted before Slack gets its acknowledgement, claimed by the one worker that decides to
+answer it, and marked when the reply stands in the thread. What a crash leaves between those
+points is found again at the next start, or by another replica once the claim's lease runs out.
+
+    noted -> ignored -> claimed -> answered | refused | failed | stopped
+                                -> deleted (the question is gone: never answered)
+"""
+
+import os
+import socket
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal
+
+import sqlalchemy as sa
+from sqlalchemy.exc import ArgumentError, IntegrityError, NoSuchModuleError, SQLAlchemyError
+from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column
+
+from agent.answer import Answer
+from bot.events import Key, Question
+from ingest.errors import SettingsError
+
+LEASE_SECONDS = 90.0
+MAX_ATTEMPTS = 3
+_KEEP_SECONDS = 30 * 86_400.0
+_RECOVER_SECONDS = 86_400.0
+_NOTED_SECONDS = 60.0
+
+Outcome = Literal["answered", "refused", "failed", "stopped"]
+
+
+class _Base(DeclarativeBase):
+    type_annotation_map = {dict[str, Any]: sa.JSON, list[Any]: sa.JSON}  # noqa: RUF012  # SQLAlchemy reads it as declared
+
+
+class NotedMessage(_Base):
+    """A message that may have to be answered, and how far that got."""
+
+    __tablename__ = "messages"
+    __table_args__ = (
+        sa.UniqueConstraint("team", "channel", "gesture"),
+        sa.Index("messages_by_state", "state", "noted_at"),
+        sa.Index("messages_by_thread", "team", "channel", "thread_ts"),
+    )
+
+    team: Mapped[str] = mapped_column(primary_key=True)
+    channel: Mapped[str] = mapped_column(primary_key=True)
+    ts: Mapped[str] = mapped_column(primary_key=True)
+    thread_ts: Mapped[str]
+    user: Mapped[str | None]
+    channel_type: Mapped[str]
+    is_mention: Mapped[bool]
+    is_shared: Mapped[bool]
+    gesture: Mapped[str | None]
+    state: Mapped[str]
+    reason: Mapped[str | None]
+    owner: Mapped[str | None]
+    lease_until: Mapped[float] = mapped_column(default=0.0)
+    attempts: Mapped[int] = mapped_column(default=0)
+    noted_at: Mapped[float]
+    claimed_at: Mapped[float | None]
+    finished_at: Mapped[float | None]
+    reply_ts: Mapped[str | None]
+    answer_id: Mapped[str | None]
+
+    @property
+    def key(self) -> Key:
+        return Key(self.team, self.channel, self.ts)
+
+
+class AnswerRecord(_Base):
+    """One answer: how it came about and what it cited, never what it said."""
+
+    __tablename__ = "answers"
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    team: Mapped[str]
+    channel: Mapped[str]
+    ts: Mapped[str]
+    thread_ts: Mapped[str]
+    user: Mapped[str | None]
+    reply_ts: Mapped[str | None]
+    verdict: Mapped[str]
+    reason: Mapped[str]
+    model: Mapped[str | None]
+    revision: Mapped[str | None]
+    steps: Mapped[int]
+    cost_usd: Mapped[float | None]
+    seconds: Mapped[float]
+    at: Mapped[float] = mapped_column(index=True)
+    citations: Mapped[list[Any]]
+    unsupported: Mapped[int]
+    trace: Mapped[list[Any]]
+
+
+class Vote(_Base):
+    """One person's last word on an answer."""
+
+    __tablename__ = "feedback"
+
+    answer_id: Mapped[str] = mapped_column(primary_key=True)
+    user: Mapped[str] = mapped_column(primary_key=True)
+    vote: Mapped[str]
+    reason: Mapped[str | None]
+    at: Mapped[float]
+
+
+class Journal:
+    """Shared by the threads of one process, and by replicas through a server database."""
+
+    def __init__(self, engine: sa.Engine, *, alone: bool) -> None:
+        self._engine = engine
+        self._alone = alone
+        self._me = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
+        _Base.metadata.create_all(engine)
+        with self._session() as session:
+            old = time.time() - _KEEP_SECONDS
+            session.execute(sa.delete(NotedMessage).where(NotedMessage.noted_at < old))
+            if alone:  # the data folder is ours, so whoever held these claims is dead
+                session.execute(
+                    sa.update(NotedMessage)
+                    .where(NotedMessage.state == "claimed")
+                    .values(state="noted", owner=None)
+                )
+
+    def close(self) -> None:
+        self._engine.dispose()
+
+    def note(self, question: Question) -> None:
+        """Remember a candidate; seeing it again only adds what was not known before."""
+        try:
+            with self._session() as session:
+                row = session.get(NotedMessage, _primary(question.key))
+                if row is None:
+                    session.add(_noted(question))
+                else:
+                    row.is_mention = row.is_mention or question.is_mention
+                    row.gesture = row.gesture or question.gesture
+        except IntegrityError:
+            self._note_again(question)
+
+    def _note_again(self, question: Question) -> None:
+        """Another event of this message was quicker, or this gesture came under another ts."""
+        with self._session() as session:
+            row = session.get(NotedMessage, _primary(question.key))
+            if row is not None:
+                row.is_mention = row.is_mention or question.is_mention
+            else:
+                twin = _noted(question)
+                twin.gesture, twin.state, twin.reason = None, "ignored", "same gesture"
+                twin.attempts = MAX_ATTEMPTS
+                session.add(twin)
+
+    def claim(self, key: Key) -> bool:
+        """Take a message for answering: True for one caller only, over all replicas."""
+        now = time.time()
+        free = NotedMessage.state.in_(("noted", "ignored")) | (
+            (NotedMessage.state == "claimed") & (NotedMessage.lease_until < now)
+        )
+        return self._change(
+            key,
+            free & (NotedMessage.attempts < MAX_ATTEMPTS),
+            state="claimed",
+            reason=None,
+            owner=self._me,
+            lease_until=now + LEASE_SECONDS,
+            claimed_at=now,
+            attempts=NotedMessage.attempts + 1,
+        )
+
+    def holds(self, key: Key) -> bool:
+        """True while the claim stands: the question was not deleted and nobody took over."""
+        with self._session() as session:
+            row = session.get(NotedMessage, _primary(key))
+            return row is not None and row.state == "claimed" and row.owner == self._me
+
+    def release(self, key: Key) -> None:
+        """Give a claim back unanswered, so that the next start answers it."""
+        mine = (NotedMessage.state == "claimed") & (NotedMessage.owner == self._me)
+        self._change(key, mine, state="noted", owner=None, attempts=NotedMessage.attempts - 1)
+
+    def finish(
+        self,
+        key: Key,
+        outcome: Outcome,
+        *,
+        reason: str | None = None,
+        reply_ts: str | None = None,
+        answer_id: str | None = None,
+    ) -> None:
+        self._change(
+            key,
+            NotedMessage.state.in_(("noted", "ignored", "claimed")),
+            state=outcome,
+            reason=reason,
+            reply_ts=reply_ts,
+            answer_id=answer_id,
+            finished_at=time.time(),
+        )
+
+    def ignore(self, key: Key, reason: str) -> None:
+        """Decide against answering; a later event of the same message may still be answered."""
+        self._change(key, NotedMessage.state == "noted", state="ignored", reason=reason)
+
+    def delete(self, key: Key) -> None:
+        """The question is gone: a pending answer is not posted."""
+        pending = NotedMessage.state.in_(("noted", "ignored", "claimed"))
+        self._change(key, pending, state="deleted", owner=None)
+
+    def message(self, key: Key) -> NotedMessage | None:
+        with self._session() as session:
+            return session.get(NotedMessage, _primary(key))
+
+    def in_thread(self, question: Question) -> list[NotedMessage]:
+        """Messages of the question's thread that are being or were answered."""
+        with self._session() as session:
+            return list(
+                session.scalars(
+                    sa.select(NotedMessage).where(
+                        NotedMessage.team == question.team,
+                        NotedMessage.channel == question.channel,
+                        NotedMessage.thread_ts == question.thread_ts,
+                        NotedMessage.state.in_(("claimed", "answered")),
+                    )
+                )
+            )
+
+    def renew(self) -> None:
+        """Keep the claims of this process: it is alive."""
+        with self._session() as session:
+            session.execute(
+                sa.update(NotedMessage)
+                .where(NotedMessage.state == "claimed", NotedMessage.owner == self._me)
+                .values(lease_until=time.time() + LEASE_SECONDS)
+            )
+
+    def unfinished(self, *, at_start: bool) -> list[NotedMessage]:
+        """Messages that a process which is no more left unanswered, oldest first."""
+        now = time.time()
+        quiet = now if at_start and self._alone else now - _NOTED_SECONDS
+        left = ((NotedMessage.state == "noted") & (NotedMessage.noted_at <= quiet)) | (
+            (NotedMessage.state == "claimed") & (NotedMessage.lease_until < now)
+        )
+        with self._session() as session:
+            return list(
+                session.scalars(
+                    sa.select(NotedMessage)
+                    .where(left, NotedMessage.noted_at > now - _RECOVER_SECONDS)
+                    .order_by(NotedMessage.noted_at)
+                )
+            )
+
+    def record(self, question: Question, answer: Answer, reply_ts: str | None) -> None:
+        with self._session() as session:
+            session.merge(
+                AnswerRecord(
+                    id=answer.id,
+                    team=question.team,
+                    channel=question.channel,
+                    ts=question.ts,
+                    thread_ts=question.thread_ts,
+                    user=question.user,
+                    reply_ts=reply_ts,
+                    verdict=answer.verdict,
+                    reason=answer.reason,
+                    model=answer.model,
+                    revision=answer.revision,
+                    steps=answer.steps,
+                    cost_usd=answer.cost_usd,
+                    seconds=round(answer.seconds, 3),
+                    at=time.time(),
+                    citations=[
+                        {"id": p.id, "path": p.path, "hash": p.hash, "lines": list(p.lines)}
+                        for p in answer.citations
+                    ],
+                    unsupported=len(answer.unsupported),
+                    trace=answer.trace.to_json(),
+                )
+            )
+
+    def answer(self, answer_id: str) -> AnswerRecord | None:
+        with self._session() as session:
+            return session.get(AnswerRecord, answer_id)
+
+    def answers(self, *, user: str | None = None, limit: int = 100) -> list[AnswerRecord]:
+        """The newest answers, of one person or of all."""
+        query = sa.select(AnswerRecord).order_by(AnswerRecord.at.desc()).limit(limit)
+        if user is not None:
+            query = query.where(AnswerRecord.user == user)
+        with self._session() as session:
+            return list(session.scalars(query))
+
+    def vote(self, answer_id: str, user: str, vote: str, reason: str | None = None) -> None:
+        """A person's vote; their last one counts."""
+        with self._session() as session:
+            session.merge(
+                Vote(answer_id=answer_id, user=user, vote=vote, reason=reason, at=time.time())
+            )
+
+    def votes(self, answer_id: str | None = None) -> list[Vote]:
+        query = sa.select(Vote).order_by(Vote.at)
+        if answer_id is not None:
+            query = query.where(Vote.answer_id == answer_id)
+        with self._session() as session:
+            return list(session.scalars(query))
+
+    def _change(self, key: Key, where: sa.ColumnElement[bool], **values: object) -> bool:
+        with self._session() as session:
+            result = session.execute(
+                sa.update(NotedMessage)
+                .where(
+                    NotedMessage.team == key.team,
+                    NotedMessage.channel == key.channel,
+                    NotedMessage.ts == key.ts,
+                    where,
+                )
+                .values(**values)
+            )
+            return bool(getattr(result, "rowcount", 0))
+
+    @contextmanager
+    def _session(self) -> Iterator[Session]:
+        with Session(self._engine, expire_on_commit=False) as session, session.begin():
+            yield session
+
+
+def open_journal(database_url: str | None, data_dir: Path) -> Journal:
+    """The journal in the given database, else in the data folder, which is then ours alone."""
+    if database_url is None:
+        data_dir.mkdir(parents=True, exist_ok=True)
+        url = sa.URL.create("sqlite", database=str(data_dir / "journal.sqlite"))
+        return Journal(_sqlite(url), alone=True)
+    scheme, _, rest = database_url.partition("://")
+    if scheme in ("postgres", "postgresql"):
+        database_url = f"postgresql+psycopg://{rest}"
+    try:
+        parsed = sa.make_url(database_url)
+        if parsed.get_backend_name() == "sqlite":
+            return Journal(_sqlite(parsed), alone=False)
+        return Journal(sa.create_engine(parsed, pool_pre_ping=True), alone=False)
+    except (ArgumentError, NoSuchModuleError, ImportError) as error:
+        raise SettingsError(
+            "DATABASE_URL is not a database address that can be used; "
+            "write postgresql://user:password@host/name and install footnote[postgres]"
+        ) from error
+    except SQLAlchemyError as error:
+        raise SettingsError(
+            f"DATABASE_URL: the database cannot be used ({type(error).__name__}); "
+            "check that it runs, its name, user and password"
+        ) from error
+
+
+def _sqlite(url: sa.URL) -> sa.Engine:
+    engine = sa.create_engine(url, connect_args={"timeout": 15})
+
+    @sa.event.listens_for(engine, "connect")
+    def _connected(connection: Any, _record: object) -> None:
+        connection.isolation_level = None  # transactions are opened below, not by the driver
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("PRAGMA synchronous=NORMAL")
+
+    @sa.event.listens_for(engine, "begin")
+    def _begun(connection: sa.Connection) -> None:
+        # A reader that turns writer could fail at once with "locked"; taking the lock first waits.
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+    return engine
+
+
+def _primary(key: Key) -> tuple[str, str, str]:
+    return (key.team, key.channel, key.ts)
+
+
+def _noted(question: Question) -> NotedMessage:
+    return NotedMessage(
+        team=question.team,
+        channel=question.channel,
+        ts=question.ts,
+        thread_ts=question.thread_ts,
+        user=question.user,
+        channel_type=question.channel_type,
+        is_mention=question.is_mention,
+        is_shared=question.is_shared,
+        gesture=question.gesture,
+        state="noted",
+        noted_at=time.time(),
+    )

@@ -1,0 +1,208 @@
+"""Messages -> the thread: posted once, or in a plainer form, or not at all and then logged.
+
+The ladder, a message: as rendered; when Slack refuses the content, once more as plain parts; when
+it refuses those too, one short line with the answer's id. A channel that cannot be posted to ends
+it. After a lost response the thread is read before anything is posted again.
+"""
+
+import json
+import logging
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from slack_sdk import WebClient
+from slack_sdk.errors import SlackApiError
+
+from agent.answer import Answer
+from bot.alerts import message_text
+from bot.events import Question
+from bot.markup import escape
+from bot.people import slack_error
+from bot.thread import EVENT_TYPE, read_thread
+
+log = logging.getLogger(__name__)
+
+MAX_METADATA = 3_000
+PLAIN_CHARS = 3_500
+
+_CONTENT = {
+    "invalid_blocks", "invalid_blocks_format", "msg_blocks_too_long", "msg_blocks_too_many",
+    "msg_too_long", "markdown_text_conflict", "no_text", "invalid_attachments",
+}  # fmt: skip
+_METADATA = {"metadata_too_large", "invalid_metadata_format", "invalid_metadata_schema"}
+_UNSURE = {"internal_error", "fatal_error", "service_unavailable", "request_timeout", "unknown"}
+_ATTEMPTS = 3
+
+
+class NotPosted(Exception):
+    """Slack will not take the reply; ``code`` says why. For the log, never for a channel."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+@dataclass(frozen=True, slots=True)
+class Replier:
+    """Posts into the thread of one question."""
+
+    client: WebClient
+    question: Question
+
+    def post_answer(self, answer: Answer, messages: Sequence[dict[str, Any]]) -> str:
+        """Post all messages of an answer; the ts of the first one."""
+        posted: list[str] = []
+        for number, message in enumerate(messages):
+            payload = answer_payload(answer, self.question, number, len(messages))
+            posted += self._post_or_degrade(message, payload, answer.id)
+        return posted[0]
+
+    def post_line(self, text: str, reference: str, blocks: Sequence[dict[str, Any]] = ()) -> str:
+        """Post a short line: help, or what went wrong and under which id."""
+        payload = {"answer": reference, "question": self.question.ts, "part": 0, "parts": 1}
+        message: dict[str, Any] = {"text": text}
+        if blocks:
+            message["blocks"] = list(blocks)
+        return self._post(message, payload)
+
+    def whisper(self, text: str) -> None:
+        """A line that only the asker sees; best effort."""
+        question = self.question
+        if question.user is None:
+            return
+        place = {"thread_ts": question.thread_ts} if question.in_thread else {}
+        try:
+            self.client.chat_postEphemeral(
+                channel=question.channel, user=question.user, text=text, **place
+            )
+        except (SlackApiError, OSError) as error:
+            log.warning("could not tell the asker in %s: %s", question.channel, slack_error(error))
+
+    def _post_or_degrade(
+        self, message: dict[str, Any], payload: dict[str, Any], reference: str
+    ) -> list[str]:
+        try:
+            return [self._post(message, payload)]
+        except SlackApiError as error:
+            log.warning("answer %s: Slack refused the content: %s", reference, slack_error(error))
+        try:
+            return [
+                self._post({"text": part}, payload)
+                for part in plain_parts(message_text(message), PLAIN_CHARS)
+            ]
+        except SlackApiError as error:
+            log.warning("answer %s: refused as plain text: %s", reference, slack_error(error))
+        try:
+            line = f"I have an answer, but Slack does not take it. Reference: `{reference}`"
+            return [self._post({"text": line}, payload)]
+        except SlackApiError as error:
+            raise NotPosted(slack_error(error)) from error
+
+    def _post(self, message: dict[str, Any], payload: dict[str, Any]) -> str:
+        """Post one message; content errors are raised, every other final error is NotPosted."""
+        metadata: dict[str, Any] | None = {"event_type": EVENT_TYPE, "event_payload": payload}
+        for attempt in range(_ATTEMPTS):
+            try:
+                return str(
+                    self.client.chat_postMessage(
+                        channel=self.question.channel,
+                        thread_ts=self.question.thread_ts,
+                        unfurl_links=False,
+                        unfurl_media=False,
+                        metadata=metadata,
+                        **message,
+                    )["ts"]
+                )
+            except (SlackApiError, OSError) as error:
+                code = slack_error(error)
+                if code in _CONTENT:
+                    raise
+                if code in _METADATA and metadata is not None:
+                    metadata = {"event_type": EVENT_TYPE, "event_payload": _smallest(payload)}
+                elif isinstance(error, SlackApiError) and code not in _UNSURE:
+                    raise NotPosted(code) from error
+                else:
+                    log.warning("posting into %s: %s", self.question.channel, code)
+                    time.sleep(attempt)
+                    if posted := self._posted(payload):
+                        return posted
+        raise NotPosted("no answer from Slack")
+
+    def _posted(self, payload: dict[str, Any]) -> str | None:
+        """The ts of this very message, where it reached Slack although its response was lost."""
+        try:
+            thread = read_thread(self.client, self.question.channel, self.question.thread_ts)
+        except (SlackApiError, OSError):
+            return None
+        for message in thread:
+            metadata = message.get("metadata") or {}
+            there = metadata.get("event_payload") or {}
+            if metadata.get("event_type") == EVENT_TYPE and all(
+                there.get(name) == payload[name] for name in ("answer", "question", "part")
+            ):
+                return str(message["ts"])
+        return None
+
+
+def answer_payload(answer: Answer, question: Question, part: int, parts: int) -> dict[str, Any]:
+    """What a later turn reads back: ids and hashes, no text; only as many chunks as fit."""
+    payload: dict[str, Any] = {
+        "answer": answer.id,
+        "question": question.ts,
+        "revision": answer.revision or "",
+        "verdict": answer.verdict,
+        "part": part,
+        "parts": parts,
+        "cited": [],
+    }
+    if part == 0:
+        size = len(json.dumps(payload))
+        for passage in answer.citations:
+            entry = {"id": passage.id, "hash": passage.hash}
+            size += len(json.dumps(entry)) + 2
+            if size > MAX_METADATA:
+                break
+            payload["cited"].append(entry)
+    return payload
+
+
+def plain_parts(text: str, limit: int) -> list[str]:
+    """Text in parts of at most ``limit`` characters, escaped: nothing in it pings or links.
+
+    Cut at line ends; a code fence that is cut is closed and opened again.
+    """
+    parts: list[str] = []
+    lines: list[str] = []
+    size = 0
+    fence = ""
+
+    def flush() -> None:
+        nonlocal lines, size
+        if any(line.strip() for line in lines):
+            parts.append("\n".join([*lines, "```"] if fence else lines))
+        lines, size = (["```"], 4) if fence else ([], 0)
+
+    for line in _short_lines(escape(text), limit - 8):
+        if size + len(line) + 5 > limit:
+            flush()
+        lines.append(line)
+        size += len(line) + 1
+        if line.lstrip().startswith("```"):
+            fence = "" if fence else "```"
+    fence = ""
+    flush()
+    return parts or ["(nothing to show)"]
+
+
+def _short_lines(text: str, limit: int) -> list[str]:
+    return [
+        line[start : start + limit]
+        for line in text.split("\n")
+        for start in range(0, max(len(line), 1), limit)
+    ]
+
+
+def _smallest(payload: dict[str, Any]) -> dict[str, Any]:
+    return {name: payload[name] for name in ("answer", "question", "part", "parts")}

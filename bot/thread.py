@@ -1,0 +1,228 @@
+"""Slack thread -> Conversation: the thread is the memory, so each turn is rebuilt from Slack.
+
+All pages are read; the root and the newest messages are kept within a budget of characters. Own
+answers are told apart by own ids, joined when they were posted in parts, and carry the chunks
+they cited, read back from the message metadata (or, where there is none, from the bracketed ids).
+"""
+
+import re
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from slack_sdk import WebClient
+
+from agent.conversation import CitedChunk, Conversation, Turn
+from bot.alerts import message_text
+from bot.events import Identity, Message, Question, without_mention
+from bot.markup import read_text
+
+EVENT_TYPE = "footnote_answer"
+"""Type of the metadata that an own reply carries."""
+
+MAX_PAGES = 50
+MAX_MESSAGES = 1_000
+MAX_CHARS = 40_000
+MAX_MESSAGE_CHARS = 6_000
+MAX_QUESTION_CHARS = 12_000
+
+_ID = re.compile(r"\[([^\[\]\s]+-\d+)\]")
+_CONTROLS = ("actions", "context_actions", "context", "divider")
+
+Names = Callable[[str], str | None]
+
+
+def read_thread(client: WebClient, channel: str, thread_ts: str) -> list[Message]:
+    """The root and the newest replies, oldest first, over all pages."""
+    root: Message | None = None
+    newest: deque[Message] = deque(maxlen=MAX_MESSAGES)
+    cursor: str | None = None
+    for _page in range(MAX_PAGES):
+        answer = client.conversations_replies(
+            channel=channel, ts=thread_ts, limit=200, cursor=cursor, include_all_metadata=True
+        )
+        for message in answer.get("messages") or ():
+            if root is None:
+                root = message
+            elif message.get("ts") != root.get("ts"):  # some pages repeat the root
+                newest.append(message)
+        following = (answer.get("response_metadata") or {}).get("next_cursor")
+        if not following or following == cursor:
+            break
+        cursor = following
+    return [root, *newest] if root is not None else []
+
+
+def build_conversation(
+    question: Question, thread: Sequence[Message], me: Identity, names: Names
+) -> Conversation:
+    """The turns before the question, and the question last."""
+    asker = names(question.user or "") or "somebody"
+    turns = [*_earlier(question, thread, me, names)]
+    attached = message_text({"attachments": question.message.get("attachments")}, names)
+    if attached:
+        turns.append(Turn("person", asker, _shorten(attached, MAX_MESSAGE_CHARS)))
+    if question.files:
+        files = ", ".join(question.files)
+        turns.append(Turn("person", asker, f"(attached, not readable for you: {files})"))
+    text = question_text(question, me, names)
+    turns.append(Turn("person", asker, _shorten(text, MAX_QUESTION_CHARS)))
+    return Conversation(tuple(turns))
+
+
+def question_text(question: Question, me: Identity, names: Names) -> str:
+    """The asker's words: own mention gone, tokens read, entities decoded."""
+    if question.text.strip():
+        return read_text(without_mention(question.text, me.user_id), names)
+    blocks = _without_user(question.message.get("blocks"), me.user_id)
+    return message_text({"blocks": blocks}, names)
+
+
+def notes(question: Question) -> list[str]:
+    """What of the question was not read, in words for the asker."""
+    said = []
+    if question.files:
+        names = ", ".join(f"`{name.replace('`', '')[:80]}`" for name in question.files[:3])
+        more = f" and {len(question.files) - 3} more" if len(question.files) > 3 else ""
+        said.append(f"I cannot read attachments: {names}{more} was not read.")
+    if len(question.text) > MAX_QUESTION_CHARS:
+        said.append("Your message was too long to read whole: its middle was left out.")
+    return said
+
+
+def reply_of(question_ts: str, thread: Sequence[Message], me: Identity) -> Message | None:
+    """An own message in the thread that answers this question, known by its metadata."""
+    for message in thread:
+        if me.wrote(message) and _payload(message).get("question") == question_ts:
+            return message
+    return None
+
+
+def _earlier(
+    question: Question, thread: Sequence[Message], me: Identity, names: Names
+) -> Iterator[Turn]:
+    before = [m for m in thread if str(m.get("ts", "")) < question.ts]
+    turns = _join_parts([(m, _turn(m, me, names)) for m in before])
+    yield from _within_budget(turns)
+
+
+def _turn(message: Message, me: Identity, names: Names) -> Turn | None:
+    if message.get("subtype") == "tombstone":
+        return None
+    if me.wrote(message):
+        return _own_turn(message, names)
+    user = message.get("user")
+    robot = bool(message.get("bot_id") or message.get("bot_profile"))
+    if robot:
+        name = message.get("username") or (message.get("bot_profile") or {}).get("name")
+        name = name or (names(user) if isinstance(user, str) else None) or "a bot"
+    else:
+        name = (names(user) if isinstance(user, str) else None) or "somebody"
+    text = message_text(_without_own_mention(message, me.user_id), names)
+    files = [str(f.get("name") or "a file") for f in message.get("files") or ()]
+    if files:
+        text = f"{text}\n(attached, not readable for you: {', '.join(files)})".strip()
+    if not text:
+        return None
+    speaker = "other_bot" if robot else "person"
+    return Turn(speaker, str(name), _shorten(text, MAX_MESSAGE_CHARS))
+
+
+def _own_turn(message: Message, names: Names) -> Turn | None:
+    """An own answer without the controls and the sources list under it.
+
+    ``text`` may be a shortened copy of the blocks, and Slack hands markdown blocks back as rich
+    text.
+    """
+    blocks = [b for b in message.get("blocks") or () if b.get("type") not in _CONTROLS]
+    text = message_text({"blocks": blocks}, names) if blocks else ""
+    text = text or message_text({"text": message.get("text")}, names)
+    text = re.sub(r"(\[[^\[\]\s]+-\d+\])\s*\(?<?https?://[^\s()<>]+>?\)?", r"\1", text)
+    if not text:
+        return None
+    listed = _payload(message).get("cited") or ()
+    cited = tuple(
+        CitedChunk(str(c["id"]), c.get("hash")) for c in listed if isinstance(c, dict) and "id" in c
+    )
+    cited = cited or tuple(CitedChunk(found) for found in dict.fromkeys(_ID.findall(text)))
+    return Turn("footnote", "footnote", text, cited)
+
+
+def _join_parts(turns: Sequence[tuple[Message, Turn | None]]) -> list[Turn]:
+    """One turn an answer: parts share the answer's id, or follow each other directly."""
+    joined: list[Turn] = []
+    last_id: str | None = None
+    own_before = False
+    for message, turn in turns:
+        if turn is None:
+            continue
+        answer_id = _payload(message).get("answer")
+        same = own_before and turn.speaker == "footnote" and answer_id == last_id
+        if same:
+            before = joined[-1]
+            cited = tuple(dict.fromkeys((*before.cited, *turn.cited)))
+            joined[-1] = replace(before, text=f"{before.text}\n\n{turn.text}", cited=cited)
+        else:
+            joined.append(turn)
+        own_before, last_id = turn.speaker == "footnote", answer_id
+    return joined
+
+
+def _within_budget(turns: Sequence[Turn]) -> list[Turn]:
+    """The first turn and as many of the newest as fit, with a word where some were left out."""
+    if sum(len(turn.text) for turn in turns) <= MAX_CHARS:
+        return list(turns)
+    first, rest = turns[0], turns[1:]
+    left = MAX_CHARS - len(first.text)
+    kept: list[Turn] = []
+    for turn in reversed(rest):
+        left -= len(turn.text)
+        if left < 0:
+            break
+        kept.append(turn)
+    gone = len(rest) - len(kept)
+    if gone:
+        first = replace(first, text=f"{first.text}\n[{gone} messages of the thread left out]")
+    return [first, *reversed(kept)]
+
+
+def _shorten(text: str, limit: int) -> str:
+    """The head and the tail of a text that is too long, and how much is missing between."""
+    if len(text) <= limit:
+        return text
+    tail = limit // 4
+    gone = len(text) - limit
+    return f"{text[: limit - tail]}\n[… {gone} characters left out …]\n{text[-tail:]}"
+
+
+def _payload(message: Message) -> dict[str, Any]:
+    metadata = message.get("metadata") or {}
+    payload = metadata.get("event_payload") if metadata.get("event_type") == EVENT_TYPE else None
+    return payload if isinstance(payload, dict) else {}
+
+
+def _without_own_mention(message: Message, user_id: str) -> dict[str, Any]:
+    text = message.get("text")
+    return {
+        **message,
+        "text": without_mention(text, user_id) if isinstance(text, str) else "",
+        "blocks": _without_user(message.get("blocks"), user_id),
+    }
+
+
+def _without_user(node: Any, user_id: str) -> Any:
+    """Blocks without this user's mention in rich text."""
+    if isinstance(node, dict):
+        return {key: _without_user(value, user_id) for key, value in node.items()}
+    if isinstance(node, list):
+        return [
+            _without_user(value, user_id)
+            for value in node
+            if not (
+                isinstance(value, dict)
+                and value.get("type") == "user"
+                and value.get("user_id") == user_id
+            )
+        ]
+    return node

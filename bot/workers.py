@@ -1,0 +1,63 @@
+"""A bounded pool for answers: so many at a time, so many waiting, and no more.
+
+Bolt's own executor starts five and lets the rest wait in silence; here the caller hears when the
+queue is full. The threads are daemons: an answer that outlasts the drain must not hold the exit.
+"""
+
+import logging
+import queue
+import threading
+import time
+from collections.abc import Callable
+
+log = logging.getLogger(__name__)
+
+Job = Callable[[], None]
+
+
+class Workers:
+    def __init__(self, workers: int, waiting: int) -> None:
+        self._jobs: queue.Queue[Job] = queue.Queue()
+        self._most = workers + waiting
+        self._workers = workers
+        self._state = threading.Condition()
+        self._open = 0
+        self._closed = False
+        for number in range(workers):
+            threading.Thread(target=self._work, name=f"answer-{number}", daemon=True).start()
+
+    def submit(self, job: Job) -> bool:
+        """Queue a job; False when there is no room, or the pool is closing."""
+        with self._state:
+            if self._closed or self._open >= self._most:
+                return False
+            self._open += 1
+        self._jobs.put(job)
+        return True
+
+    @property
+    def waiting(self) -> int:
+        """Jobs that no worker has taken yet."""
+        with self._state:
+            return max(0, self._open - self._workers)
+
+    def drain(self, seconds: float) -> bool:
+        """Take nothing more, and wait for what is under way; True when all of it was done."""
+        until = time.monotonic() + seconds
+        with self._state:
+            self._closed = True
+            while self._open and (left := until - time.monotonic()) > 0:
+                self._state.wait(left)
+            return self._open == 0
+
+    def _work(self) -> None:
+        while True:
+            job = self._jobs.get()
+            try:
+                job()
+            except Exception:  # the edge of the thread: a failed job must not end the worker
+                log.exception("a job failed")
+            finally:
+                with self._state:
+                    self._open -= 1
+                    self._state.notify_all()

@@ -1,0 +1,140 @@
+"""When Footnote speaks and when it stays silent."""
+
+from typing import Any
+
+import pytest
+
+from bot.events import Identity, Question, read_message
+from bot.manners import decide, is_question, is_stop
+
+ME = Identity("U0FOOTNOTE", "B0FOOTNOTE", "T0SANDBOX")
+AT = "<@U0FOOTNOTE>"
+NAMES = {"U0SAM": "sam", "U0KIM": "Kim Lee", "U0LEE": "lee"}
+
+Said = tuple[str, str]
+
+
+def message(number: int, said: Said) -> dict[str, Any]:
+    who, text = said
+    ids = {"bot": "U0FOOTNOTE", "alert": "U0ALERTS"}
+    found: dict[str, Any] = {
+        "user": ids.get(who, f"U0{who.upper()}"),
+        "text": text,
+        "ts": f"17000000{number:02d}.000100",
+        "thread_ts": "1700000000.000100",
+    }
+    if who in ids:
+        found["bot_id"] = {"bot": "B0FOOTNOTE", "alert": "B0ALERTS"}[who]
+    return found
+
+
+def hear(*said: Said, channel: str = "C0X") -> tuple[str, str]:
+    """What becomes of the last message of a thread."""
+    thread = [message(number, line) for number, line in enumerate(said)]
+    question = read_message(thread[-1], ME, channel=channel)
+    assert isinstance(question, Question)
+    decision = decide(question, thread, ME, name_of=NAMES.get)
+    return decision.action, decision.reason
+
+
+BETWEEN = "people are talking to each other"
+ASKED: tuple[Said, ...] = (("sam", f"{AT} how do I roll back?"), ("bot", "Run it [a-0]."))
+TAGGED: tuple[Said, ...] = (
+    ("kim", "ledger is slow"),
+    ("lee", "looking"),
+    ("kim", f"{AT} which dashboard?"),
+    ("bot", "That one [a-0]."),
+)
+ALERT: tuple[Said, ...] = (("alert", "FIRING"), ("sam", f"{AT} what now?"), ("bot", "This [a-0]."))
+
+
+@pytest.mark.parametrize(
+    ("thread", "says"),
+    [
+        (ASKED, ("sam", "and how do I check that it worked")),
+        (ASKED, ("sam", "still the same error after that")),
+        (ASKED, ("kim", "what about the EU cluster?")),
+        (ALERT, ("kim", "is there a dashboard?")),
+        (TAGGED, ("kim", "and in the EU?")),
+        (TAGGED, ("lee", f"{AT} and in the EU?")),
+        (ASKED, ("sam", f"<@U0KIM> fyi, {AT} what next?")),
+        ((("kim", "deploying"), ("lee", "ok")), ("sam", AT)),
+        (
+            (*ASKED, ("sam", "stop"), ("kim", "hm"), ("kim", f"{AT} go on"), ("bot", "x")),
+            ("kim", "and?"),
+        ),
+    ],
+)
+def test_it_answers_what_is_meant_for_it(thread: tuple[Said, ...], says: Said) -> None:
+    assert hear(*thread, says)[0] == "answer"
+
+
+@pytest.mark.parametrize(
+    ("thread", "says", "why"),
+    [
+        ((("kim", "deploying"), ("lee", "ok")), ("sam", "is it out?"), "not part of the thread"),
+        (ASKED, ("sam", "<@U0KIM> check this out"), "addressed to somebody else"),
+        (ASKED, ("sam", "<!subteam^S1> check this out?"), "addressed to somebody else"),
+        (ASKED, ("sam", "<!here> is anybody affected?"), "addressed to somebody else"),
+        ((*TAGGED, ), ("kim", "lee: can you restart it?"), "addressed to somebody else"),
+        ((*TAGGED, ), ("kim", "@lee can you restart it?"), "addressed to somebody else"),
+        ((*TAGGED, ), ("lee", "found it, one pod is stuck"), "not one of the askers"),
+        ((*TAGGED, ), ("lee", "did you look at the pods?"), "not one of the askers"),
+        ((*TAGGED, ("lee", "found it")), ("kim", "ok, watching the graphs"), BETWEEN),
+        (ASKED, ("kim", "that is what I do as well"), "not one of the askers"),
+        (ASKED, ("sam", "thanks a lot!"), "nothing asked"),
+        (ASKED, ("sam", "ok, got it :thumbsup:"), "nothing asked"),
+        (ASKED, ("sam", ":+1:"), "nothing asked"),
+        (ASKED, ("sam", ""), "nothing asked"),
+        ((*ASKED, ("sam", "stop")), ("kim", "what about the EU?"), "told to stop earlier"),
+        ((*ASKED, ("kim", f"{AT} stop")), ("sam", "what about the EU?"), "told to stop earlier"),
+        ((("kim", "deploying"), ("lee", "ok")), ("sam", "stop"), "not part of the thread"),
+    ],
+)  # fmt: skip
+def test_it_stays_silent_between_people(thread: tuple[Said, ...], says: Said, why: str) -> None:
+    assert hear(*thread, says) == ("ignore", why)
+
+
+def test_stop_is_heard_with_and_without_a_mention() -> None:
+    assert hear(*ASKED, ("kim", "Stop, please!"))[0] == "stop"
+    assert hear(*ASKED, ("sam", f"{AT} stop"))[0] == "stop"
+    assert hear(*ASKED, ("sam", "stop the payments-api how?"))[0] == "answer"
+
+
+def test_a_bare_mention_with_nothing_to_mean_gets_help() -> None:
+    assert hear(("sam", AT))[0] == "help"
+    assert hear(("sam", AT), ("bot", "Ask me."), ("sam", AT))[0] == "help"
+
+
+def test_direct_messages_are_always_for_it() -> None:
+    assert hear(("sam", "ok"), channel="D0SAM")[0] == "answer"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "where is it",
+        "and how do I check",
+        "so, what now",
+        "is it up",
+        "restart it?",
+        "что это？",
+        "¿y ahora?",
+    ],
+)
+def test_a_question_is_known_by_its_mark_or_its_opening(words: str) -> None:
+    assert is_question(words)
+
+
+@pytest.mark.parametrize(
+    "words", ["found it", "see https://x.example/?a=1", "use `a ? b : c`", "ok"]
+)
+def test_a_mark_in_code_or_an_address_is_no_question(words: str) -> None:
+    assert not is_question(words)
+
+
+@pytest.mark.parametrize(
+    "words", ["stop", "STOP!", "please stop", "ok, stop it", "be quiet please"]
+)
+def test_words_that_mean_stop(words: str) -> None:
+    assert is_stop(words)
