@@ -1,0 +1,95 @@
+"""Front matter, in one place: the lines before a page's text -> what they say of the page."""
+
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+
+import yaml
+
+OWNER_KEYS = ("owner", "owners", "team", "maintainer", "maintainers")
+TAG_KEYS = ("tags", "labels", "keywords")
+DATE_KEYS = ("lastmod", "last_modified", "last_updated", "updated", "date")
+TITLE_KEYS = ("title", "linkTitle", "sidebar_label")
+
+Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+@dataclass(frozen=True, slots=True)
+class FrontMatter:
+    """What front matter says; everything is optional."""
+
+    end: int = 0
+    """Number of lines it takes up; 0 when the page has none."""
+    title: str = ""
+    owner: str | None = None
+    tags: tuple[str, ...] = ()
+    date: datetime | None = None
+
+
+def front_matter(lines: Sequence[str]) -> FrontMatter:
+    """Read front matter that begins on line 1; what cannot be read is left to the page."""
+    if not lines:
+        return FrontMatter()
+    fence = lines[0].rstrip()
+    if fence not in ("---", "+++"):
+        return FrontMatter()
+    closings = ("---", "...") if fence == "---" else ("+++",)
+    end = next((i for i, line in enumerate(lines[1:], 1) if line.rstrip() in closings), 0)
+    if not end:
+        return FrontMatter()
+    fields = _parsed("\n".join(lines[1:end]), toml=fence == "+++")
+    return FrontMatter() if fields is None else described(fields, end + 1)
+
+
+def described(fields: dict[object, object], end: int = 0) -> FrontMatter:
+    """Pick what the index keeps out of whatever else the fields hold."""
+    titles = (_text(fields.get(key)) for key in TITLE_KEYS)
+    owners = (", ".join(_list(fields.get(key))) for key in OWNER_KEYS)
+    tags = (tag for key in TAG_KEYS for tag in _list(fields.get(key)))
+    dates = (_date(fields.get(key)) for key in DATE_KEYS)
+    return FrontMatter(
+        end=end,
+        title=next(filter(None, titles), ""),
+        owner=next(filter(None, owners), None),
+        tags=tuple(dict.fromkeys(tags)),
+        date=next(filter(None, dates), None),
+    )
+
+
+def _parsed(text: str, *, toml: bool) -> dict[object, object] | None:
+    try:
+        fields: object = tomllib.loads(text) if toml else yaml.load(text, Loader=Loader)  # noqa: S506  # a safe loader, the C one where there is one
+    except (yaml.YAMLError, ValueError, TypeError, OverflowError, RecursionError):
+        return None
+    if fields is None and not text.strip():
+        return {}
+    return fields if isinstance(fields, dict) else None
+
+
+def _text(value: object) -> str:
+    if isinstance(value, (str, int, float)) and not isinstance(value, bool):
+        return " ".join(str(value).split())
+    return ""
+
+
+def _list(value: object) -> list[str]:
+    """A YAML list, or one string with commas."""
+    if isinstance(value, str):
+        value = value.split(",")
+    if not isinstance(value, list):
+        value = [value]
+    return [text for item in value if (text := _text(item))]
+
+
+def _date(value: object) -> datetime | None:
+    if isinstance(value, str):
+        try:
+            value = datetime.fromisoformat(value.strip())
+        except ValueError:
+            return None
+    if isinstance(value, datetime):
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+    if isinstance(value, date):
+        return datetime(value.year, value.month, value.day, tzinfo=UTC)
+    return None

@@ -1,0 +1,130 @@
+"""Markdown and MDX: source lines -> blocks, by the block structure that markdown-it finds."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import chain, pairwise
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from ingest.readers.cleaning import clean_label
+from ingest.readers.reading import Block, Reading, covering
+from ingest.readers.wrappers import FENCE, closes, unwrapped
+
+LISTS = ("bullet_list_open", "ordered_list_open")
+LEAVES = ("code_block", "paragraph_open", "heading_open", "hr")
+ITEM = re.compile(r"^( *)(?:[-*+]|\d{1,9}[.)])(?: |$)")
+HTML_ITEM = re.compile(r"^\s*<(?:tr|li|dt)\b", re.IGNORECASE)
+
+
+def _parser(*, indented_code: bool) -> MarkdownIt:
+    """Block structure only: inline markup is cleaned later, on the text of a chunk."""
+    parser = MarkdownIt("commonmark", {"html": True}).enable("table")
+    parser.disable(["inline", "text_join", "reference"])
+    if not indented_code:
+        parser.disable("code")
+    return parser
+
+
+MARKDOWN = _parser(indented_code=True)
+MDX = _parser(indented_code=False)
+
+
+def read_markdown(lines: Sequence[str], *, mdx: bool = False) -> Reading:
+    """Read a page whose front matter was already blanked out."""
+    shown, blocks = markdown_blocks(lines, mdx=mdx)
+    return Reading("markdown", tuple(shown), tuple(blocks))
+
+
+def markdown_blocks(lines: Sequence[str], *, mdx: bool = False) -> tuple[list[str], list[Block]]:
+    """The lines as shown, and their blocks."""
+    shown, structure = unwrapped(lines, mdx=mdx)
+    tokens = (MDX if mdx else MARKDOWN).parse("\n".join(structure))
+    blocks = covering(list(_blocks(tokens, shown)), shown, 0, len(shown))
+    return shown, _with_sub_lists(blocks, shown)
+
+
+def _blocks(tokens: Sequence[Token], lines: Sequence[str]) -> Iterator[Block]:
+    """Blocks of one level; what is inside a container becomes its parts."""
+    index = 0
+    while index < len(tokens):
+        token = tokens[index]
+        end = _closing(tokens, index)
+        if token.map is not None:
+            yield from _block(token, tokens[index + 1 : end], lines)
+        elif end > index + 1:
+            yield from _blocks(tokens[index + 1 : end], lines)
+        index = end + 1
+
+
+def _closing(tokens: Sequence[Token], index: int) -> int:
+    """Where the token that closes this one stands; the token itself if it has no content."""
+    if tokens[index].nesting != 1:
+        return index
+    level = tokens[index].level
+    after = range(index + 1, len(tokens))
+    return next(i for i in after if tokens[i].nesting == -1 and tokens[i].level == level)
+
+
+def _block(token: Token, inner: Sequence[Token], lines: Sequence[str]) -> Iterator[Block]:
+    start, end = token.map or (0, 0)
+    if token.type in LISTS:
+        yield from _blocks(inner, lines)
+    elif token.type == "heading_open" and token.level == 0:
+        label = clean_label(inner[0].content)
+        yield Block("heading", start, end, level=int(token.tag[1]), label=label)
+    elif token.type == "fence":
+        yield _fence(start, end, lines)
+    elif token.type == "table_open":
+        yield Block("table", start, end, header=2)
+    elif token.type == "html_block":
+        yield _html(start, end, lines)
+    elif token.type in LEAVES:
+        yield Block("code" if token.type == "code_block" else "prose", start, end)
+    else:
+        parts = covering(list(_blocks(inner, lines)), lines, start, end)
+        yield Block("prose", start, end, parts=tuple(parts))
+
+
+def _fence(start: int, end: int, lines: Sequence[str]) -> Block:
+    opening = FENCE.match(lines[start])
+    closed = opening is not None and end > start + 1 and closes(lines[end - 1], opening[1])
+    return Block("code", start, end, header=1, footer=1 if closed else 0)
+
+
+def _html(start: int, end: int, lines: Sequence[str]) -> Block:
+    """Raw HTML is cut, if it has to be, before a row or an item."""
+    cuts = [i for i in range(start + 1, end) if HTML_ITEM.match(lines[i])]
+    edges = [start, *cuts, end]
+    parts = [Block("prose", a, b) for a, b in pairwise(edges)] if cuts else []
+    return Block("prose", start, end, parts=tuple(parts))
+
+
+def _with_sub_lists(blocks: Sequence[Block], lines: Sequence[str]) -> list[Block]:
+    """Give a deeper-indented list to the item above it, as its writer meant it.
+
+    Under ``10. `` three spaces are not enough for CommonMark, yet nobody reads it otherwise.
+    """
+    groups: list[list[Block]] = []
+    for block in blocks:
+        if groups and _is_below(block, groups[-1], lines):
+            groups[-1].append(block)
+        else:
+            groups.append([block])
+    return [_group(group) for group in groups]
+
+
+def _is_below(block: Block, group: Sequence[Block], lines: Sequence[str]) -> bool:
+    if block.start != group[-1].end or block.kind != "prose":
+        return False
+    item, above = ITEM.match(lines[block.start]), ITEM.match(lines[group[0].start])
+    return bool(item and above and len(item[1]) > len(above[1]))
+
+
+def _group(group: Sequence[Block]) -> Block:
+    item = group[0]
+    if len(group) == 1:
+        return item
+    own = item.parts or (item,)
+    return replace(item, end=group[-1].end, parts=tuple(chain(own, group[1:])))
