@@ -1,0 +1,111 @@
+"""Answer -> the messages that carry it: text with linked citations, sources, footer, buttons. Pure.
+
+The first message opens with a line about the verdict where there is one to tell; the last one ends with the
+sources, the footer and the buttons, for which room is kept whatever the length of the answer.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from agent.answer import Answer, Verdict
+from bot.addresses import Addresses
+from bot.extras import Extra, buttons, footer, sources, verdict_line
+from bot.markdown import Reading, read_markdown
+from bot.markup import escape, inert
+from bot.nodes import Node, Paragraph, Run, cited, plain, runs_of
+from bot.richtext import Block
+from bot.split import Piece, Style, split
+from ingest.documents import DocumentInfo, Passage
+
+Message = dict[str, Any]
+"""``text`` and ``blocks``, as chat.postMessage takes them."""
+
+_ANSWER_ROOM = 8_400
+"""Characters of answer in a message: with all that stands around it, it stays under 12,000."""
+_NOTIFICATION = 300
+_NOTHING = "No answer came out of this. Please ask again, perhaps in other words."
+
+
+def render_answer(
+    answer: Answer,
+    *,
+    documents: Mapping[str, DocumentInfo] | None = None,
+    ingested_at: datetime | None = None,
+    now: datetime | None = None,
+    style: Style = "markdown",
+) -> list[Message]:
+    """An answer -> at least one message, in the order in which they are posted.
+
+    ``documents`` (by path) add age and owner to the sources; ``ingested_at`` adds the age of the index.
+    ``style="rich_text"`` does without ``markdown`` blocks.
+    """
+    passages = {passage.id: passage for passage in (*answer.passages, *answer.citations)}
+    urls = {ident: passage.url for ident, passage in passages.items()}
+    addresses = Addresses.of((passage.text for passage in passages.values()), urls.values())
+    nodes = read_markdown(answer.text, Reading(urls, addresses))
+    nodes = nodes or (Paragraph((Run(answer.reason or _NOTHING),)),)
+    messages = [_message(pieces) for pieces in split(nodes, _ANSWER_ROOM, style)]
+    extra = Extra(documents or {}, ingested_at, now)
+    shown = [passages[ident] for ident in cited(nodes)]
+    messages[0]["blocks"][:0] = verdict_line(answer)
+    messages[-1]["blocks"] += [*sources(shown, extra), *footer(answer, extra), *buttons(answer)]
+    return messages
+
+
+def render_json(request: Mapping[str, Any]) -> dict[str, Any]:
+    """``{text, passages}`` -> ``{messages}``, for ``footnote debug render``."""
+    text = str(request.get("text", ""))
+    passages = tuple(_passage(entry) for entry in request.get("passages", []))
+    urls = {passage.id: passage.url for passage in passages}
+    nodes = read_markdown(text, Reading(urls, Addresses()))
+    verdict: Verdict = "answered" if cited(nodes) else "uncited" if nodes else "failed"
+    answer = Answer("debug", "", request.get("verdict", verdict), text, passages=passages)
+    return {"messages": render_answer(answer, style=request.get("style", "markdown"))}
+
+
+def _message(pieces: Sequence[Piece]) -> Message:
+    return {"text": _notification([piece.node for piece in pieces]), "blocks": _body(pieces)}
+
+
+def _body(pieces: Sequence[Piece]) -> list[Block]:
+    """Neighbouring Markdown shares one block, since Slack cuts it into blocks itself."""
+    blocks: list[Block] = []
+    for piece in pieces:
+        if piece.blocks:
+            blocks.extend(piece.blocks)
+        elif blocks and blocks[-1]["type"] == "markdown":
+            blocks[-1]["text"] += f"\n\n{piece.markdown}"
+        else:
+            blocks.append({"type": "markdown", "text": piece.markdown})
+    return blocks
+
+
+def _notification(nodes: Sequence[Node]) -> str:
+    """What a phone shows: the first words, without citations, and nothing that could be clicked."""
+    words: list[str] = []
+    for node in nodes:
+        text = "".join(run.text for run in runs_of(node) if not run.cites) or plain(node)
+        words.extend(text.split())
+        if sum(map(len, words)) > _NOTIFICATION:
+            break
+    text = " ".join(inert(word) if "." in word.strip(".") else word for word in words)
+    if len(text) > _NOTIFICATION:
+        text = f"{text[:_NOTIFICATION].rpartition(' ')[0] or text[:_NOTIFICATION]} …"
+    return escape(text.replace(" .", ".").replace(" ,", ",")) or "Answer"
+
+
+def _passage(entry: Mapping[str, Any]) -> Passage:
+    heading = entry.get("heading") or ()
+    names = tuple(heading.split(" > ")) if isinstance(heading, str) else tuple(map(str, heading))
+    lines = tuple(entry.get("lines") or (0, 0))
+    return Passage(
+        id=str(entry["id"]),
+        path=str(entry.get("path") or ""),
+        title=str(entry.get("title") or ""),
+        heading=names,
+        lines=(int(lines[0]), int(lines[-1])),
+        text=str(entry.get("text") or ""),
+        hash="",
+        url=entry.get("url"),
+    )

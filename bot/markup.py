@@ -1,0 +1,80 @@
+"""Slack's own text format, both ways: what a message says -> plain text, and plain text -> inert text.
+
+Slack writes people, channels, links and dates as ``<...>`` tokens and stores ``&``, ``<`` and ``>`` as
+entities. Whatever goes out from a model, a page or a person is escaped, so that it can never become
+a token again.
+"""
+
+import re
+from collections.abc import Callable
+
+Names = Callable[[str], str | None]
+"""Id of a person, channel or group -> the name that is shown, or None where it is not known."""
+
+_TOKEN = re.compile(
+    r"<(?P<sigil>[@#!])(?P<id>[^<>|\n]*)(?:\|(?P<name>[^<>\n]*))?>"
+    r"|<(?P<url>[A-Za-z][A-Za-z0-9+.-]*:[^<>|\s]*)(?:\|(?P<label>[^<>]*))?>"
+)
+_JOINER = "\u2060"
+
+
+def no_names(_: str) -> str | None:
+    """Knows nobody."""
+    return None
+
+
+def escape(text: str) -> str:
+    """Plain text -> text in which Slack finds no token."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def unescape(text: str) -> str:
+    """Entities -> characters; ``&amp;`` last, so that a typed ``&lt;`` stays what was typed."""
+    return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+
+
+def read_text(text: str, names: Names = no_names, *, addresses: bool = True) -> str:
+    """Slack text -> what a reader sees, with the address behind each label."""
+    parts: list[str] = []
+    end = 0
+    for token in _TOKEN.finditer(text):
+        parts.append(unescape(text[end : token.start()]))
+        parts.append(_read_token(token, names, addresses))
+        end = token.end()
+    parts.append(unescape(text[end:]))
+    return "".join(parts)
+
+
+def link_text(label: str, url: str, *, addresses: bool = True) -> str:
+    """``label (address)``, or the address alone where the label is only another way to write it."""
+    bare = re.sub(r"^(?:https?://|mailto:|tel:)", "", url).rstrip("/")
+    if not label or label.strip(" *_~").rstrip("/") in (url.rstrip("/"), bare):
+        return url if not url.startswith(("mailto:", "tel:")) else bare
+    return f"{label} ({url})" if addresses else label
+
+
+def person(user: str, names: Names) -> str:
+    """A person or group as words that ping nobody."""
+    return f"@{(names(user) or user).removeprefix('@')}"
+
+
+def inert(address: str) -> str:
+    """An address or host as words: readable, but nothing that Slack would turn into a link."""
+    return re.sub(r"^[A-Za-z][A-Za-z0-9+.-]*:(?://)?", "", address).replace(".", f".{_JOINER}")
+
+
+def _read_token(token: re.Match[str], names: Names, addresses: bool) -> str:
+    if token["url"]:
+        url, label = unescape(token["url"]), unescape(token["label"] or "")
+        return link_text(label, url, addresses=addresses)
+    ident, name = token["id"], unescape(token["name"] or "")
+    if token["sigil"] == "@":
+        return person(ident, lambda user: names(user) or name or None)
+    if token["sigil"] == "#":
+        return f"#{name or names(ident) or ident}"
+    kind, *rest = ident.split("^")
+    if kind == "subteam":
+        return person(rest[0] if rest else kind, lambda group: name or names(group))
+    if kind == "date":
+        return name or (rest[1] if len(rest) > 1 else "")
+    return f"@{name or kind}".replace("@@", "@")

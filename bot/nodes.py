@@ -1,0 +1,142 @@
+"""An answer as a tree: what Markdown was read into, and what blocks are written from."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+HARD_BREAK = "\u2028"
+"""A line break that was asked for; ``\\n`` in a run is one that the source merely had."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Characters of one style."""
+
+    text: str
+    marks: tuple[str, ...] = ()
+    """Markdown's own delimiters around it, outermost first: ``**``, ``_``, ``~~``."""
+    code: bool = False
+    url: str | None = None
+    cites: str | None = None
+    """The chunk id, where the run is a citation."""
+
+
+Runs = tuple[Run, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    runs: Runs
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    level: int
+    runs: Runs
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    text: str
+    """Without the line end before the closing fence."""
+    language: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    children: "tuple[Node, ...]"
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A list; ``start`` is the first number of an ordered one."""
+
+    items: "tuple[tuple[Node, ...], ...]"
+    start: int | None = None
+    marker: str = "-"
+    """``-``, ``*`` or ``+``, or the ``.`` or ``)`` after a number."""
+    tight: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    header: tuple[Runs, ...]
+    rows: tuple[tuple[Runs, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    pass
+
+
+Node = Paragraph | Heading | Code | Quote | Listing | Table | Rule
+
+
+def merged(runs: Runs) -> Runs:
+    """The same runs with neighbours of one style joined and empty ones left out."""
+    out: list[Run] = []
+    for run in runs:
+        if not run.text:
+            continue
+        last = out[-1] if out else None
+        if last and not run.cites and replace(last, text="") == replace(run, text=""):
+            out[-1] = replace(last, text=last.text + run.text)
+        else:
+            out.append(run)
+    return tuple(out)
+
+
+def stripped(runs: Runs) -> Runs:
+    """The same runs without blanks at the outer ends; code keeps its own."""
+    out = list(merged(runs))
+    while out and not out[0].code and not out[0].text.lstrip():
+        del out[0]
+    while out and not out[-1].code and not out[-1].text.rstrip():
+        del out[-1]
+    if out and not out[0].code:
+        out[0] = replace(out[0], text=out[0].text.lstrip())
+    if out and not out[-1].code:
+        out[-1] = replace(out[-1], text=out[-1].text.rstrip())
+    return tuple(out)
+
+
+def plain(node: Node) -> str:
+    """The words of a node, without markup; code included."""
+    match node:
+        case Paragraph(runs) | Heading(_, runs):
+            return "".join(run.text for run in runs).replace(HARD_BREAK, "\n")
+        case Code(text):
+            return text
+        case Quote(children):
+            return "\n".join(map(plain, children))
+        case Listing(items):
+            return "\n".join(plain(child) for item in items for child in item)
+        case Table(header, rows):
+            return "\n".join(
+                " | ".join("".join(run.text for run in cell) for cell in row)
+                for row in (header, *rows)
+            )
+        case Rule():
+            return ""
+
+
+def cited(nodes: "tuple[Node, ...]") -> tuple[str, ...]:
+    """The chunk ids cited in the nodes, each once, in order."""
+    return tuple(dict.fromkeys(run.cites for node in nodes for run in runs_of(node) if run.cites))
+
+
+def runs_of(node: Node) -> Iterator[Run]:
+    """Every run of a node and of all within it, in order."""
+    match node:
+        case Paragraph(runs) | Heading(_, runs):
+            yield from runs
+        case Quote(children):
+            for child in children:
+                yield from runs_of(child)
+        case Listing(items):
+            for item in items:
+                for child in item:
+                    yield from runs_of(child)
+        case Table(header, rows):
+            for row in (header, *rows):
+                for cell in row:
+                    yield from cell
