@@ -17,10 +17,19 @@ class AgentError(FootnoteError):
 class ModelUnavailable(AgentError):
     """The model refused, failed or ran out of time; ``reason`` is fit for a channel."""
 
-    def __init__(self, message: str, reason: str, *, retryable: bool = False) -> None:
+    def __init__(
+        self,
+        message: str,
+        reason: str,
+        *,
+        retryable: bool = False,
+        retry_after: float | None = None,
+    ) -> None:
         super().__init__(message)
         self.reason = reason
         self.retryable = retryable
+        self.retry_after = retry_after
+        """Seconds the server asked us to wait."""
 
 
 class ToolError(AgentError):

@@ -1,0 +1,151 @@
+"""``footnote ask`` and ``footnote chat``: the agent in a terminal, answering as in Slack."""
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from rich.console import Console
+from rich.markdown import Markdown
+
+from agent.answer import Answer
+from agent.conversation import CitedChunk, Conversation, Turn
+from agent.loop import Agent, Progress, build_agent
+from agent.settings import AgentSettings
+from ingest.errors import SettingsError
+from ingest.index import open_index
+from ingest.settings import IndexSettings, read_settings
+
+app = typer.Typer(no_args_is_help=True, add_completion=False)
+
+ASKER = "you"
+FOOTNOTE = "footnote"
+
+
+class _ThreadTurn(BaseModel):
+    """One turn of a ``--thread`` file."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    user: str
+    text: str
+
+
+@app.command()
+def ask(
+    question: Annotated[str, typer.Argument(help="The question, in quotes.")],
+    thread: Annotated[
+        Path | None,
+        typer.Option(
+            help="Earlier turns, oldest first: a JSON list of "
+            '{"user": a name or "footnote", "text": …}.',
+            metavar="FILE",
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
+    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Show every step.")] = False,
+) -> None:
+    """Answer one question from the docs.
+
+    Without ANTHROPIC_API_KEY the answer is the best passages, verbatim.
+    """
+    turns = _read_thread(thread) if thread else ()
+    with _agent() as agent:
+        answer = agent.answer(Conversation((*turns, Turn("person", ASKER, question))))
+    if as_json:
+        trace = {"trace": answer.trace.to_json()} if verbose else {}
+        sys.stdout.write(json.dumps(answer.to_json() | trace, ensure_ascii=False) + "\n")
+    else:
+        _print(answer, Console(), verbose=verbose)
+    if answer.verdict == "failed":
+        raise typer.Exit(1)
+
+
+@app.command()
+def chat(
+    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Show every step.")] = False,
+) -> None:
+    """Talk with the docs in the terminal; an empty line or Ctrl-D ends it."""
+    console = Console()
+    turns: list[Turn] = []
+    with _agent() as agent:
+        while question := _line(console):
+            turns.append(Turn("person", ASKER, question))
+            with console.status("thinking …") as status:
+                answer = agent.answer(
+                    Conversation(tuple(turns)),
+                    on_progress=lambda p: status.update(_progress(p)),
+                )
+            _print(answer, console, verbose=verbose)
+            cited = tuple(CitedChunk(passage.id, passage.hash) for passage in answer.citations)
+            turns.append(Turn("footnote", FOOTNOTE, answer.text, cited))
+
+
+@contextmanager
+def _agent() -> Iterator[Agent]:
+    settings = read_settings(AgentSettings)
+    index = open_index(read_settings(IndexSettings))
+    try:
+        yield build_agent(index, settings)
+    finally:
+        index.close()
+
+
+def _read_thread(path: Path) -> tuple[Turn, ...]:
+    try:
+        given = TypeAdapter(list[_ThreadTurn]).validate_json(path.read_bytes())
+    except OSError as error:
+        raise SettingsError(f"cannot read {path}: {error.strerror}.") from None
+    except ValidationError as error:
+        fault = error.errors()[0]
+        where = ".".join(map(str, fault["loc"]))
+        raise SettingsError(
+            f"{path} is not a list of turns ({where or 'file'}: {fault['msg']}). "
+            'Give [{"user": "name", "text": "…"}, …], oldest first.'
+        ) from None
+    return tuple(_turn(turn) for turn in given)
+
+
+def _turn(turn: _ThreadTurn) -> Turn:
+    ours = turn.user.lower() == FOOTNOTE
+    return Turn("footnote" if ours else "person", turn.user, turn.text)
+
+
+def _line(console: Console) -> str:
+    try:
+        return console.input("[bold]> [/bold]").strip()
+    except (EOFError, KeyboardInterrupt):
+        return ""
+
+
+def _progress(progress: Progress) -> str:
+    return f"{progress.kind} {progress.detail}".strip().replace("[", "\\[") + " …"
+
+
+def _print(answer: Answer, console: Console, *, verbose: bool) -> None:
+    if verbose:
+        for event in answer.trace.events:
+            detail = json.dumps(asdict(event)["detail"], ensure_ascii=False)
+            console.print(f"{event.at:8.3f}s  {event.kind:<12} {detail}", style="dim", markup=False)
+    console.print(Markdown(answer.text))
+    for passage in answer.citations:
+        first, last = passage.lines
+        place = passage.url or f"{passage.path}, lines {first}-{last}"
+        console.print(f"  [{passage.id}] {place}", style="cyan", markup=False, soft_wrap=True)
+    console.print(_summary(answer), style="dim", markup=False)
+
+
+def _summary(answer: Answer) -> str:
+    facts: list[Any] = [answer.verdict, f"{answer.seconds:.1f} s"]
+    if answer.model:
+        facts += [answer.model, f"{answer.steps} steps", f"{len(answer.searches)} searches"]
+        cost = answer.cost_usd
+        facts.append("cost unknown" if cost is None else f"≈ ${cost:.4f}")
+    if answer.removed:
+        facts.append(f"removed ids that were never retrieved: {', '.join(answer.removed)}")
+    return " · ".join(map(str, facts))

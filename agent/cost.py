@@ -1,0 +1,36 @@
+"""Usage of a step -> tokens and dollars, by the price list that is installed with the package."""
+
+from typing import Any
+
+from genai_prices import calc_price, extract_usage
+
+from agent.answer import Usage
+
+
+def tokens(usage: dict[str, Any]) -> Usage:
+    """The usage of one response in our words."""
+    return Usage(
+        input_tokens=usage.get("input_tokens") or 0,
+        output_tokens=usage.get("output_tokens") or 0,
+        cache_read_tokens=usage.get("cache_read_input_tokens") or 0,
+        cache_write_tokens=usage.get("cache_creation_input_tokens") or 0,
+    )
+
+
+def add(one: Usage, other: Usage) -> Usage:
+    return Usage(
+        one.input_tokens + other.input_tokens,
+        one.output_tokens + other.output_tokens,
+        one.cache_read_tokens + other.cache_read_tokens,
+        one.cache_write_tokens + other.cache_write_tokens,
+    )
+
+
+def cost_usd(model: str, usage: dict[str, Any]) -> float | None:
+    """None where the price of the model is not known: better no number than a wrong one."""
+    try:
+        response = {"model": model, "usage": usage}
+        extracted = extract_usage(response, provider_id="anthropic")
+        return float(calc_price(extracted.usage, model, provider_id="anthropic").total_price)
+    except (LookupError, ValueError):
+        return None

@@ -1,0 +1,165 @@
+"""The messages between us and one model within one answer: append-only, so that each request begins
+with the bytes of the one before.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from anthropic.types import Message, ToolUseBlock
+
+from agent.deadline import Deadline
+from agent.draft import Draft
+from agent.errors import ToolError
+from agent.evidence import evidence_blocks, reply_text
+from agent.model import Model, Request
+from agent.prompts import prompt
+from agent.tools import TOOLS, Corpus, ToolResult, definitions, run_tool
+from agent.tools.base import checked, failure
+
+_BY_NAME = {tool.name: tool for tool in TOOLS}
+
+
+class Exchange:
+    """One model's side of an answer."""
+
+    def __init__(
+        self,
+        model: Model,
+        system: str,
+        corpus: Corpus,
+        messages: list[dict[str, Any]],
+        draft: Draft,
+        deadline: Deadline,
+    ) -> None:
+        self.model = model
+        self._profile = model.profile
+        self._system = system
+        self._tools = definitions(TOOLS, corpus, strict=model.profile.strict_tools)
+        self._messages = messages
+        self._draft = draft
+        self._deadline = deadline
+        self._previous: str | None = None
+
+    def request(self, max_tokens: int, *, final: bool, attempts: int = 3) -> Message:
+        """One step: what stands so far goes to the model."""
+        draft = self._draft
+        draft.steps += 1
+        draft.model = self.model.name
+        draft.note("thinking")
+        draft.note(
+            "request",
+            step=draft.steps,
+            model=self.model.name,
+            messages=len(self._messages),
+            final=final,
+            max_tokens=max_tokens,
+        )
+        request = Request(
+            self._system,
+            self._tools,
+            list(self._messages),
+            max_tokens,
+            final=final,
+            previous=self._previous,
+            attempts=attempts,
+        )
+        message = self.model.respond(request, self._deadline, draft.note)
+        self._previous = message.id
+        missed = message.diagnostics.cache_miss_reason if message.diagnostics else None
+        draft.note(
+            "response",
+            step=draft.steps,
+            stop=message.stop_reason,
+            calls=[call.name for call in tool_calls(message)],
+            characters=len(reply_text(message.content)),
+            **({"cache_miss": missed.type} if missed else {}),
+            **draft.charge(self.model.name, message),
+        )
+        return message
+
+    def keep(self, message: Message) -> None:
+        """The model's message, whole: thinking is bound to what stood before it."""
+        content = message.to_param()["content"] or [{"type": "text", "text": "(nothing)"}]
+        self._messages.append({"role": "assistant", "content": content})
+
+    def say(self, text: str) -> None:
+        self._messages.append({"role": "user", "content": [{"type": "text", "text": text}]})
+
+    def mend(self, message: Message, spans: str, max_tokens: int) -> str:
+        """The text that the model makes of its answer when it is told what is not supported."""
+        self.keep(message)
+        self.say(prompt("mend").substitute(spans=spans))
+        return reply_text(self.request(max_tokens, final=True, attempts=1).content)
+
+    def use_tools(self, message: Message, is_last: Callable[[], bool]) -> None:
+        """Run the message's tool calls at the same time; all results go back in one message.
+
+        Whether these were the last calls, ``is_last`` knows when they are done; it is said in-band.
+        """
+        calls = tool_calls(message)
+        self.keep(message)
+        # Half of the time that is left: a tool that hangs must leave some for the answer.
+        deadline = self._deadline.earlier(self._deadline.left / 2)
+        results = deadline.run([partial(self._run, call) for call in calls])
+        late = failure("This took too long and was given up.")
+        answers = [result or late for result in results]
+        budget = self._budget(is_last())
+        if not self._profile.system_notes:
+            answers[-1].facts["budget"] = budget
+        self._messages.append(
+            {
+                "role": "user",
+                "content": [
+                    self._result(call, result) for call, result in zip(calls, answers, strict=True)
+                ],
+            }
+        )
+        if self._profile.system_notes:
+            self._messages.append({"role": "system", "content": budget})
+
+    def _run(self, call: ToolUseBlock) -> ToolResult:
+        draft = self._draft
+        began = draft.deadline.spent
+        tool = _BY_NAME.get(call.name)
+        if tool is not None:
+            try:
+                kind, detail = tool.progress(checked(tool, call.input))
+                draft.note(kind, detail=detail)
+                draft.note("tool_call", name=call.name, detail=detail)
+            except ToolError as error:
+                draft.note("tool_call", name=call.name, malformed=str(error)[:200])
+        result = run_tool(tool, call.name, call.input, draft.retrieval)
+        found = {}
+        if search := result.search:
+            distances = [round(distance, 4) for distance in search.distances]
+            found = {"ids": list(search.ids), "distances": distances, "weak": search.weak}
+        draft.note(
+            "tool_result",
+            name=call.name,
+            failed=result.failed,
+            given=[passage.id for passage in result.passages],
+            seconds=round(draft.deadline.spent - began, 3),
+            **found,
+        )
+        return result
+
+    def _result(self, call: ToolUseBlock, result: ToolResult) -> dict[str, Any]:
+        native = self._profile.native_citations
+        block = {
+            "type": "tool_result",
+            "tool_use_id": call.id,
+            "content": evidence_blocks(result.passages, result.facts, native=native),
+        }
+        return {**block, "is_error": True} if result.failed else block
+
+    def _budget(self, last: bool) -> str:
+        retrieval = self._draft.retrieval
+        left = f"Searches left: {retrieval.searches_left} of {retrieval.max_searches}."
+        if last:
+            left += " No more tool calls are possible: the next message is the answer."
+        return left
+
+
+def tool_calls(message: Message) -> Sequence[ToolUseBlock]:
+    return [block for block in message.content if block.type == "tool_use"]

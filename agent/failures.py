@@ -1,0 +1,98 @@
+"""An exception of the API client -> ModelUnavailable: what a person is told, and if it may pass."""
+
+import re
+
+import httpx2
+from anthropic import (
+    APIConnectionError,
+    APIError,
+    APIStatusError,
+    APITimeoutError,
+    AuthenticationError,
+    BadRequestError,
+)
+
+from agent.errors import ModelUnavailable
+
+_REASONS = {
+    "authentication_error": "The model's API key was rejected.",
+    "permission_error": "The model's API key may not use this model.",
+    "billing_error": "The model account is out of credit.",
+    "not_found_error": "The configured model does not exist.",
+    "request_too_large": "The thread is too long for the model.",
+    "rate_limit_error": "The model is busy (rate limit).",
+    "overloaded_error": "The model is overloaded.",
+    "timeout_error": "The model did not answer in time.",
+    "api_error": "The model had an internal error.",
+}
+_BY_STATUS = {
+    401: "authentication_error",
+    402: "billing_error",
+    403: "permission_error",
+    404: "not_found_error",
+    408: "timeout_error",
+    413: "request_too_large",
+    429: "rate_limit_error",
+    504: "timeout_error",
+    529: "overloaded_error",
+}
+_PASSING = {"rate_limit_error", "overloaded_error", "timeout_error", "api_error"}
+_PARAMETER = re.compile(
+    r"search_result|cache_control|output_config|effort|thinking|diagnostics|strict"
+    r"|role[^a-z]{1,4}system|tool_choice"
+)
+
+
+def unavailable(error: Exception, model: str) -> ModelUnavailable:
+    """What ``error`` means; its own text stays in the log and the trace."""
+    if isinstance(error, APIStatusError):
+        return _by_status(error, model)
+    if isinstance(error, APITimeoutError | httpx2.TimeoutException):
+        return _failed("timed out", _REASONS["timeout_error"])
+    if isinstance(error, APIConnectionError | httpx2.HTTPError):
+        return _failed("connection failed", "The model cannot be reached.")
+    if isinstance(error, AssertionError):
+        return _failed("empty stream", "The model's answer broke off.")
+    if isinstance(error, APIError | ValueError | LookupError):
+        return _failed(f"unreadable response: {type(error).__name__}", _REASONS["api_error"])
+    return ModelUnavailable(f"{type(error).__name__}: {error}", "The model cannot be used.")
+
+
+def names_parameter(error: Exception) -> str | None:
+    """The parameter that a server refused by name, if that is what happened."""
+    if not isinstance(error, BadRequestError):
+        return None
+    found = _PARAMETER.search(str(error))
+    return found.group() if found else None
+
+
+def _by_status(error: APIStatusError, model: str) -> ModelUnavailable:
+    # Errors inside a stream arrive with status 200: only their type tells what happened.
+    kind = error.type or _BY_STATUS.get(error.status_code) or "invalid_request_error"
+    if error.status_code >= 500 and kind not in _REASONS:
+        kind = "api_error"
+    text = str(error)
+    if "credit balance" in text or "spend limit" in text:
+        kind = "billing_error"
+    elif "prompt is too long" in text:
+        kind = "request_too_large"
+    elif error.status_code == 409:
+        kind = "api_error"
+    said = "" if isinstance(error, AuthenticationError) else f": {text[:300]}"
+    return ModelUnavailable(
+        f"{model}: {error.status_code} {kind}{said}",
+        _REASONS.get(kind, "The model refused the request."),
+        retryable=kind in _PASSING,
+        retry_after=_retry_after(error),
+    )
+
+
+def _retry_after(error: APIStatusError) -> float | None:
+    try:
+        return max(0.0, float(error.response.headers["retry-after"]))
+    except (KeyError, ValueError):
+        return None
+
+
+def _failed(message: str, reason: str) -> ModelUnavailable:
+    return ModelUnavailable(message, reason, retryable=True)

@@ -1,0 +1,274 @@
+"""Conversation -> Answer: the loop of requests and tool calls, and what happens when it fails.
+
+Whatever the model does, an answer comes: within the deadline by the model, else from the passages
+alone. Its text was checked against the passages before anybody sees it.
+"""
+
+import logging
+import threading
+from collections.abc import Callable
+
+from anthropic.types import Message
+
+from agent.answer import Answer
+from agent.conversation import Conversation
+from agent.deadline import Deadline, DeadlinePassed
+from agent.draft import Draft, Progress
+from agent.errors import Cancelled, ModelUnavailable
+from agent.evidence import reply_text
+from agent.exchange import Exchange, tool_calls
+from agent.memory import history, query_of, question, recalled
+from agent.model import ClaudeModel, Model
+from agent.offline import best, passages_text
+from agent.prompts import prompt
+from agent.retrieval import Retrieval, SearchCache
+from agent.route import searches_first
+from agent.settings import AgentSettings
+from agent.tools import Corpus
+from agent.verdict import Judged, judge
+from ingest.errors import FootnoteError, IndexMissing, IngestError
+from ingest.index import Index
+
+__all__ = ["Agent", "Progress", "build_agent"]
+
+log = logging.getLogger(__name__)
+
+_PAUSES = 2
+_LATE = 0.8
+"""Seconds after the deadline in which an answer from passages is still made."""
+_HELP = (
+    "Ask me about anything in the team's docs: an error code, an alert, a how-to. "
+    "In a thread I read what was said before."
+)
+
+
+class Agent:
+    """Answers conversations from the index, with a model or without one."""
+
+    def __init__(
+        self,
+        index: Index,
+        model: Model | None,
+        settings: AgentSettings,
+        *,
+        fallback: Model | None = None,
+    ) -> None:
+        self._index = index
+        self._models = [m for m in (model, fallback) if m is not None]
+        self._settings = settings
+        self._cache = SearchCache()
+        self._corpus: tuple[str, Corpus] = ("", Corpus(()))
+
+    def answer(
+        self,
+        conversation: Conversation,
+        *,
+        on_progress: Callable[[Progress], None] | None = None,
+        cancel: threading.Event | None = None,
+    ) -> Answer:
+        """Answer the newest turn. Raises Cancelled when ``cancel`` is set, and nothing else."""
+        draft = self._begin(conversation, on_progress, cancel)
+        if not conversation.question.strip() and not any(t.text for t in conversation.earlier):
+            return draft.answer("no_search", _HELP)
+        why = "No language model is set up."
+        for model in self._models:
+            try:
+                return self._with_model(model, draft)
+            except DeadlinePassed:
+                why = "The model did not answer in time."
+                draft.note("degrade", model=model.name, error="deadline")
+                break
+            except ModelUnavailable as error:
+                why = error.reason
+                draft.note("degrade", model=model.name, error=str(error))
+                log.warning("answer %s: %s", draft.id, error)
+            except IngestError as error:
+                draft.note("degrade", model=model.name, error=type(error).__name__)
+                break
+        return self._from_passages(draft, why)
+
+    def _begin(
+        self,
+        conversation: Conversation,
+        on_progress: Callable[[Progress], None] | None,
+        cancel: threading.Event | None,
+    ) -> Draft:
+        deadline = Deadline(self._settings.deadline, cancel)
+        revision, version = None, ""
+        try:
+            status = self._index.status()
+            revision = status.revision.label if status.revision else None
+            version = f"{revision} {status.ingested_at}"
+            if self._corpus[0] != version:
+                self._corpus = (version, Corpus(self._index.documents()))
+        except FootnoteError as error:
+            log.warning("index: %s", error)
+        retrieval = Retrieval(self._index, self._cache, version, self._settings.max_searches)
+        return Draft(conversation, deadline, retrieval, revision, on_progress)
+
+    def _with_model(self, model: Model, draft: Draft) -> Answer:
+        profile = model.profile
+        try:
+            return self._converse(model, draft)
+        except ModelUnavailable:
+            if model.profile == profile:
+                raise
+            # A parameter was refused and will not be sent again: the same model, spoken to plainly.
+            return self._with_model(model, draft)
+
+    def _converse(self, model: Model, draft: Draft) -> Answer:
+        """Steps until there is a text, then its check, with one chance to mend it."""
+        deadline = draft.deadline.earlier(min(2.0, self._settings.deadline / 10))
+        exchange, one_step = self._open(model, draft, deadline)
+        message = self._steps(exchange, draft, deadline, one_step=one_step)
+        if draft.retrieval.failed and not draft.retrieval.sources:
+            return self._failed(draft, "The docs could not be searched.")
+        judged = judge(reply_text(message.content), draft.conversation, draft.retrieval)
+        self._note_verdict(draft, judged)
+        if judged.can_be_mended and draft.retrieval.sources:
+            judged = self._mended(judged, message, exchange, draft)
+        grounded = judged.grounded
+        cut = f"\n\n_{draft.cut}_" if draft.cut else ""
+        return draft.answer(
+            judged.verdict,
+            grounded.text + cut,
+            citations=[draft.retrieval.sources[i] for i in grounded.citations],
+            removed=grounded.removed,
+            unsupported=grounded.unsupported,
+            reason=draft.cut,
+        )
+
+    def _open(self, model: Model, draft: Draft, deadline: Deadline) -> tuple[Exchange, bool]:
+        """The first request's messages, and whether it is the only one."""
+        conversation, retrieval, settings = draft.conversation, draft.retrieval, self._settings
+        found = tuple(retrieval.sources.values())
+        one_step = False
+        if not found and searches_first(conversation, settings):
+            result = retrieval.search(query_of(conversation))
+            found = result.fresh
+            one_step = settings.route == "single" or not result.result.weak
+        cited = retrieval.supply(recalled(conversation, self._index))
+        draft.note("open", route=settings.route, one_step=one_step, recalled=[p.id for p in cited])
+        newest = question(conversation, model.profile, settings.conversation_tokens, cited, found)
+        native = model.profile.native_citations
+        citations = prompt("citations-native" if native else "citations-brackets")
+        system = prompt("system").substitute(
+            citations=citations.template, max_searches=settings.max_searches
+        )
+        messages = [*history(conversation, settings.conversation_tokens), newest]
+        return Exchange(model, system, self._corpus[1], messages, draft, deadline), one_step
+
+    def _steps(
+        self, exchange: Exchange, draft: Draft, deadline: Deadline, *, one_step: bool
+    ) -> Message:
+        """Request, run the tools it asks for, request again; every stop reason has its branch."""
+        max_tokens = self._settings.max_tokens
+        enlarged = nudged = False
+        pauses = 0
+        while True:
+            final = one_step or self._is_last_step(draft, deadline)
+            message = exchange.request(max_tokens, final=final)
+            calls, text, stop = (
+                tool_calls(message),
+                reply_text(message.content),
+                message.stop_reason,
+            )
+            if stop == "refusal":
+                raise ModelUnavailable("refusal", "The model declined to answer this.")
+            if stop == "tool_use" and calls and not final:
+                exchange.use_tools(message, lambda: self._is_last_step(draft, deadline))
+            elif stop == "pause_turn" and pauses < _PAUSES:
+                pauses += 1
+                exchange.keep(message)
+            elif stop == "max_tokens" and (calls or not text) and not enlarged:
+                # The input of a call may be cut in the middle without a sign: it is never run.
+                enlarged = True
+                max_tokens *= 2
+            elif text and not calls:
+                if stop in ("max_tokens", "model_context_window_exceeded"):
+                    draft.cut = "The answer was cut off here: it grew too long."
+                return message
+            elif nudged or calls:
+                raise ModelUnavailable(
+                    f"no answer, stop reason {stop}", "The model gave no answer."
+                )
+            else:
+                nudged = True
+                exchange.keep(message)
+                exchange.say(prompt("continue").template)
+
+    def _is_last_step(self, draft: Draft, deadline: Deadline) -> bool:
+        """Whether searches, steps or time are used up, so that the next request must answer."""
+        return (
+            not draft.retrieval.searches_left
+            or draft.steps >= self._settings.max_steps - 1
+            or deadline.left < min(20.0, self._settings.deadline / 4)
+        )
+
+    def _mended(self, judged: Judged, message: Message, exchange: Exchange, draft: Draft) -> Judged:
+        """The better of the first version and the one that the model makes of it."""
+        spans = "\n".join(f"- {u.span} ({u.reason})" for u in judged.grounded.unsupported)
+        draft.note("mend", spans=len(judged.grounded.unsupported))
+        try:
+            text = exchange.mend(message, spans, self._settings.max_tokens)
+        except (ModelUnavailable, DeadlinePassed) as error:
+            draft.note("mend_failed", error=str(error) or "deadline")
+            return judged
+        second = judge(text, draft.conversation, draft.retrieval) if text else judged
+        self._note_verdict(draft, second)
+        return second if second.is_better_than(judged) else judged
+
+    def _note_verdict(self, draft: Draft, judged: Judged) -> None:
+        draft.note(
+            "verify",
+            verdict=judged.verdict,
+            citations=list(judged.grounded.citations),
+            removed=len(judged.grounded.removed),
+            unsupported=len(judged.grounded.unsupported),
+        )
+
+    def _from_passages(self, draft: Draft, why: str) -> Answer:
+        """The best passages, word for word; a search of our own where the model made none."""
+        passages, weak = draft.retrieval.best(), False
+        if not passages:
+            deadline = Deadline(self._settings.deadline + _LATE, draft.deadline.cancel)
+            deadline.start = draft.deadline.start
+            query = query_of(draft.conversation)
+            try:
+                [result] = deadline.run([lambda: self._index.search(query)])
+            except Cancelled:
+                raise
+            except IndexMissing:
+                return self._failed(draft, "No docs are indexed yet.")
+            except FootnoteError as error:
+                log.warning("answer %s: %s", draft.id, error)
+                return self._failed(draft, "The index of the docs cannot be read.")
+            except Exception:  # the last resort has failed: say so rather than nothing
+                log.exception("answer %s: search failed", draft.id)
+                return self._failed(draft, "The index of the docs cannot be read.")
+            if result is None:
+                return self._failed(draft, "Neither the model nor the search answered in time.")
+            passages, weak = draft.retrieval.supply(result.passages) or result.passages, result.weak
+        return draft.answer(
+            "retrieval_only",
+            passages_text(passages, why, weak=weak),
+            citations=best(passages),
+            reason=why,
+        )
+
+    def _failed(self, draft: Draft, reason: str) -> Answer:
+        text = f"_{reason} Try again in a few minutes, or look in the docs repo itself._"
+        return draft.answer("failed", text, reason=reason)
+
+
+def build_agent(index: Index, settings: AgentSettings) -> Agent:
+    """The agent that ``settings`` describe; without a key it answers from passages alone."""
+    if settings.api_key is None and settings.auth_token is None:
+        return Agent(index, None, settings)
+    fallback = settings.fallback_model
+    return Agent(
+        index,
+        ClaudeModel(settings.model, settings),
+        settings,
+        fallback=ClaudeModel(fallback, settings) if fallback else None,
+    )

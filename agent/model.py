@@ -1,0 +1,185 @@
+"""A request goes to Claude, a whole message comes back: the only place that builds an API client.
+
+The SDK's stream cannot be interrupted by closing it, has no overall deadline and hides pings. So
+every call runs in a thread of its own, and the answer waits on that thread's queue.
+"""
+
+import logging
+import random
+import socket
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from queue import SimpleQueue
+from typing import Any, Protocol
+
+import httpx2
+from anthropic import Anthropic
+from anthropic.types import Message
+
+from agent.deadline import Deadline
+from agent.errors import ModelUnavailable
+from agent.failures import names_parameter, unavailable
+from agent.profiles import COMPAT, Profile, profile_for
+from agent.settings import AgentSettings
+
+log = logging.getLogger(__name__)
+
+Note = Callable[..., None]
+"""Called as ``note(kind, **detail)`` with what happens during a request."""
+
+_CONNECT_TIMEOUT = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One step's request, before the model's profile has its say."""
+
+    system: str
+    tools: list[dict[str, Any]]
+    messages: list[dict[str, Any]]
+    max_tokens: int
+    final: bool = False
+    """Tools may no longer be called."""
+    previous: str | None = None
+    """Id of the message before, for the API's word on why a cache was missed."""
+    attempts: int = 3
+
+
+class Model(Protocol):
+    """Claude, or what stands in for it."""
+
+    name: str
+    profile: Profile
+
+    def respond(self, request: Request, deadline: Deadline, note: Note) -> Message:
+        """The whole message. Raises ModelUnavailable, DeadlinePassed or Cancelled."""
+        ...
+
+
+class ClaudeModel:
+    """One model id behind the Messages API, or behind a gateway that speaks it."""
+
+    def __init__(self, name: str, settings: AgentSettings) -> None:
+        self.name = name
+        self.profile = profile_for(name, settings)
+        self._settings = settings
+        self._client = Anthropic(
+            api_key=settings.api_key.get_secret_value() if settings.api_key else None,
+            auth_token=settings.auth_token.get_secret_value() if settings.auth_token else None,
+            base_url=settings.base_url,
+            max_retries=0,
+            open_telemetry=False,
+        )
+
+    def respond(self, request: Request, deadline: Deadline, note: Note) -> Message:
+        """Send ``request``; what failed in passing is sent again, since nothing was shown yet."""
+        attempt = 1
+        while True:
+            try:
+                return self._attempt(request, deadline, note)
+            except ModelUnavailable as error:
+                wait = error.retry_after or _pause(attempt)
+                if not error.retryable or attempt == request.attempts or wait >= deadline.left:
+                    raise
+                note("retry", error=str(error), wait=round(wait, 3))
+                deadline.sleep(wait)
+                attempt += 1
+
+    def _attempt(self, request: Request, deadline: Deadline, note: Note) -> Message:
+        call = _Call(self._client, self._parameters(request, deadline))
+        try:
+            while True:
+                event = deadline.take(call.events)
+                if isinstance(event, str):
+                    note(event)
+                elif isinstance(event, Exception):
+                    raise self._understood(event) from event
+                elif event.stop_reason is None:
+                    raise ModelUnavailable(
+                        "the stream ended early", "The model's answer broke off.", retryable=True
+                    )
+                else:
+                    return event
+        finally:
+            call.hang_up()
+
+    def _understood(self, error: Exception) -> ModelUnavailable:
+        """The failure in our terms; a parameter that is refused is not sent again."""
+        parameter = names_parameter(error)
+        if parameter == "search_result" and self.profile.native_citations:
+            self.profile = replace(self.profile, native_citations=False)
+            log.warning("%s does not take search_result blocks: citing by brackets", self.name)
+        elif parameter and self.profile != COMPAT:
+            self.profile = COMPAT
+            log.warning("%s does not take %s: speaking plainly to it", self.name, parameter)
+        return unavailable(error, self.name)
+
+    def _parameters(self, request: Request, deadline: Deadline) -> dict[str, Any]:
+        profile = self.profile
+        timeout = min(self._settings.call_timeout, max(deadline.left, 0.1))
+        parameters: dict[str, Any] = {
+            "model": self.name,
+            "max_tokens": min(request.max_tokens, profile.max_output),
+            "system": request.system,
+            "tools": request.tools,
+            "messages": request.messages,
+            "timeout": httpx2.Timeout(timeout, connect=min(timeout, _CONNECT_TIMEOUT)),
+        }
+        if request.final:
+            parameters["tool_choice"] = {"type": "none"}
+        if profile.thinking:
+            parameters["thinking"] = {"type": "adaptive"}
+        if profile.effort:
+            parameters["output_config"] = {"effort": self._settings.effort}
+        if profile.cache:
+            # The static prefix outlives a thread's pauses; what one answer adds does not.
+            system = {"type": "text", "text": request.system}
+            parameters["system"] = [{**system, "cache_control": {"type": "ephemeral", "ttl": "1h"}}]
+            parameters["cache_control"] = {"type": "ephemeral"}
+            parameters["diagnostics"] = {"previous_message_id": request.previous}
+        return parameters
+
+
+def _pause(attempt: int) -> float:
+    jitter: float = random.uniform(0.75, 1.25)  # noqa: S311  # no secret
+    return jitter * 2.0 ** (attempt - 2)
+
+
+class _Call:
+    """One HTTP call in its own thread; its events are the message, an error, or a word."""
+
+    def __init__(self, client: Anthropic, parameters: dict[str, Any]) -> None:
+        self.events: SimpleQueue[Message | Exception | str] = SimpleQueue()
+        self._client = client
+        self._parameters = parameters
+        self._response: httpx2.Response | None = None
+        self._hung_up = False
+        threading.Thread(target=self._run, name="model-call", daemon=True).start()
+
+    def _run(self) -> None:
+        try:
+            with self._client.messages.stream(**self._parameters) as stream:
+                self._response = stream.response
+                for event in stream:
+                    if self._hung_up:
+                        return
+                    if event.type == "content_block_start" and event.content_block.type == "text":
+                        self.events.put("writing")
+                self.events.put(stream.get_final_message())
+        except Exception as error:  # noqa: BLE001  # whatever a gateway sends is a failed call
+            self.events.put(error)
+        finally:
+            self._response = None
+
+    def hang_up(self) -> None:
+        """End the thread although the server keeps the line open, be it with pings."""
+        self._hung_up = True
+        response = self._response
+        if response is None:
+            return
+        with suppress(KeyError, OSError):
+            line = response.extensions["network_stream"].get_extra_info("socket")
+            # The plain socket's shutdown: TLS would take its object apart under the reader.
+            socket.socket.shutdown(line, socket.SHUT_RDWR)

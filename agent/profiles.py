@@ -1,0 +1,83 @@
+"""Model id -> what that model accepts: parameters that one model needs are an error on another.
+
+The ids are those of the Claude API. An id that is not listed gets what every current Claude model
+takes; on a gateway of someone else's it is spoken to as plainly as possible (``COMPAT``).
+"""
+
+from dataclasses import dataclass, replace
+from urllib.parse import urlsplit
+
+from agent.settings import AgentSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """What may be sent to one model."""
+
+    thinking: bool = False
+    """Adaptive thinking has to be asked for; elsewhere it is on by itself, or not to be had."""
+    effort: bool = False
+    system_notes: bool = False
+    """Messages with the role ``system`` between the turns."""
+    forced_tool_choice: bool = True
+    native_citations: bool = True
+    """``search_result`` blocks, which come back as pointers with the cited text."""
+    strict_tools: bool = True
+    cache: bool = True
+    cache_minimum: int = 1_024
+    """Tokens; a shorter prefix is silently not cached."""
+    context: int = 1_000_000
+    max_output: int = 128_000
+
+
+_NEWEST = Profile(effort=True, system_notes=True, forced_tool_choice=False, cache_minimum=512)
+_FIFTH = Profile(effort=True, system_notes=True, cache_minimum=512)
+_FOURTH = Profile(thinking=True, effort=True)
+_OLD = Profile(context=200_000, max_output=64_000)
+
+PROFILES: dict[str, Profile] = {
+    "claude-opus-5-5": _NEWEST,
+    "claude-sonnet-5-5": _NEWEST,
+    "claude-haiku-5-5": replace(_NEWEST, forced_tool_choice=True),
+    "claude-fable-5-2": _NEWEST,
+    "claude-fable-5-1": _NEWEST,
+    "claude-mythos-5-2": _NEWEST,
+    "claude-mythos-5-1": _NEWEST,
+    "claude-opus-5": _FIFTH,
+    "claude-fable-5": _FIFTH,
+    "claude-mythos-5": _FIFTH,
+    "claude-sonnet-5": replace(_FIFTH, system_notes=False, cache_minimum=1_024),
+    "claude-opus-4-8": replace(_FOURTH, system_notes=True),
+    "claude-opus-4-7": _FOURTH,
+    "claude-opus-4-6": replace(_FOURTH, cache_minimum=4_096),
+    "claude-sonnet-4-6": replace(_FOURTH, max_output=64_000),
+    "claude-haiku-4-5": replace(_OLD, cache_minimum=4_096),
+    "claude-haiku-4-5-20251001": replace(_OLD, cache_minimum=4_096),
+    "claude-opus-4-5": replace(_OLD, cache_minimum=4_096),
+    "claude-opus-4-5-20251101": replace(_OLD, cache_minimum=4_096),
+    "claude-sonnet-4-5": _OLD,
+    "claude-sonnet-4-5-20250929": _OLD,
+}
+
+UNKNOWN = Profile()
+
+COMPAT = Profile(
+    native_citations=False, strict_tools=False, cache=False, context=128_000, max_output=8_192
+)
+
+
+def profile_for(model: str, settings: AgentSettings) -> Profile:
+    """The profile of ``model`` where ``settings`` point to."""
+    foreign = _is_foreign(settings.base_url)
+    if settings.profile == "compat" or (foreign and model not in PROFILES):
+        return COMPAT
+    profile = PROFILES.get(model, UNKNOWN)
+    if settings.citations == "brackets" or (settings.citations == "auto" and foreign):
+        # Gateways are known to drop search_result blocks without a word; brackets always arrive.
+        return replace(profile, native_citations=False)
+    return profile
+
+
+def _is_foreign(base_url: str | None) -> bool:
+    host = urlsplit(base_url or "").hostname
+    return host is not None and host != "anthropic.com" and not host.endswith(".anthropic.com")

@@ -1,0 +1,97 @@
+"""``read_document``: path or chunk id -> the page, or the part of it that fits."""
+
+from collections.abc import Sequence
+
+from pydantic import Field
+
+from agent.errors import ToolError
+from agent.retrieval import Retrieval
+from agent.tools.base import Arguments, Corpus, ToolResult, nothing_new
+from ingest.documents import Page, Passage
+
+_BUDGET = 9_600
+"""Characters of a page that one call gives."""
+_SUGGESTED = 5
+
+
+class Place(Arguments):
+    path: str = Field(
+        description="Path of a page, such as 'runbooks/payments.md', or the id of a passage, "
+        "such as 'runbooks/payments-3': a long page then opens at that passage's section."
+    )
+    from_line: int | None = Field(
+        default=None, description="Begin at this line: to go on with a page that was cut."
+    )
+
+
+class ReadDocument:
+    """Opens what a search has found: the steps around a passage, the page another one names."""
+
+    name = "read_document"
+    arguments: type[Arguments] = Place
+
+    def description(self, corpus: Corpus) -> str:  # noqa: ARG002  # the search says what there is
+        return (
+            "Read a page of the docs from beginning to end, as it is indexed now. Call it when a "
+            "passage is on the right page but the steps before or after it are missing, or when a "
+            "passage refers to another page. It does not use up a search. "
+            f"A page over {_BUDGET:,} characters comes in parts; the last lines say where to go "
+            "on. Every part comes as passages with ids to cite. Passages you were given before are "
+            "left out. Do not call it for pages that no passage points to: search first."
+        )
+
+    def progress(self, arguments: Place) -> tuple[str, str]:
+        return "reading", arguments.path[:200]
+
+    def run(self, arguments: Place, retrieval: Retrieval) -> ToolResult:
+        name = arguments.path.strip().removeprefix("/")
+        page = retrieval.index.page(name)
+        if page is None or not page.passages:
+            raise ToolError(_unknown(name, retrieval))
+        first = _first(page, name, arguments.from_line)
+        part = _part(page.passages[first:])
+        rest = page.passages[first + len(part) :]
+        fresh = retrieval.supply(part)
+        shown = [passage for passage in part if passage not in fresh]
+        facts = {
+            "page": page.info.path,
+            "lines": [part[0].lines[0], part[-1].lines[1]],
+            "page_ends_at_line": page.passages[-1].lines[1],
+            **nothing_new(shown),
+        }
+        if rest:
+            facts["note"] = f"The page goes on: read it with from_line {rest[0].lines[0]}."
+        elif not fresh:
+            facts["note"] = "Nothing new: you were given all of this before."
+        return ToolResult(fresh, facts)
+
+
+def _first(page: Page, name: str, from_line: int | None) -> int:
+    """Where to begin: at the line asked for, at the passage's section, else at the top."""
+    if from_line is not None:
+        later = (i for i, p in enumerate(page.passages) if p.lines[1] >= from_line)
+        return next(later, len(page.passages) - 1)
+    ids = [passage.id for passage in page.passages]
+    if name not in ids or sum(len(p.text) for p in page.passages) <= _BUDGET:
+        return 0
+    first = ids.index(name)
+    heading = page.passages[first].heading
+    while first and page.passages[first - 1].heading == heading:
+        first -= 1
+    return first
+
+
+def _part(passages: Sequence[Passage]) -> Sequence[Passage]:
+    size = 0
+    for count, passage in enumerate(passages):
+        size += len(passage.text)
+        if size > _BUDGET and count:
+            return passages[:count]
+    return passages
+
+
+def _unknown(name: str, retrieval: Retrieval) -> str:
+    last = name.rpartition("/")[2].removesuffix(".md").lower()
+    near = [d.path for d in retrieval.index.documents() if last and last in d.path.lower()]
+    hint = f" Did you mean {', '.join(near[:_SUGGESTED])}?" if near else ""
+    return f"There is no page {name[:200]!r}.{hint} Use a path or id that a passage gave you."

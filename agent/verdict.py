@@ -1,0 +1,103 @@
+"""Model text -> checked text with a verdict: what the docs prove, and what they do not say."""
+
+import re
+from dataclasses import dataclass, replace
+
+from agent.answer import Verdict
+from agent.citations import Grounded, Source, ground
+from agent.conversation import Conversation
+from agent.memory import said_by_people
+from agent.retrieval import Retrieval
+from ingest.documents import Passage
+
+_MARKER = re.compile(r"^[\s*_`#>]*NOT[ _]IN[ _]DOCS\b[*_`.:!]*[ \t]*\n?", re.MULTILINE)
+_ADMITS = re.compile(
+    r"\b(docs?|documentation|pages?|runbooks?)\b[^.\n]{0,40}"
+    r"\b(do(es)? not|don['’]t|doesn['’]t|never) (say|cover|mention|contain|describe|answer|explain)"
+    r"|\b(could not|couldn['’]t|did not|didn['’]t|cannot|can['’]t) find\b"
+    r"|\bno (documentation|information|mention|page|passage)\b"
+    r"|\bnot (covered|documented|mentioned|described) in\b",
+    re.IGNORECASE,
+)
+_SMALL_TALK = 400
+"""Characters up to which an answer without sources and without hard facts is just talk."""
+_NEAREST = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A checked text."""
+
+    verdict: Verdict
+    grounded: Grounded
+
+    @property
+    def can_be_mended(self) -> bool:
+        """Something hard stands there that no cited passage shows."""
+        return self.verdict in ("partly", "uncited") and bool(self.grounded.unsupported)
+
+    def is_better_than(self, other: "Judged") -> bool:
+        if self.grounded.citations and not other.grounded.citations:
+            return True
+        return bool(self.grounded.citations) == bool(other.grounded.citations) and len(
+            self.grounded.unsupported
+        ) < len(other.grounded.unsupported)
+
+
+def judge(text: str, conversation: Conversation, retrieval: Retrieval) -> Judged:
+    """Check ``text`` against every passage that the model was given in this thread."""
+    shown, marked = _MARKER.subn("", text, count=1)
+    grounded = ground(
+        shown.strip(),
+        [Source(passage.id, passage.text) for passage in retrieval.sources.values()],
+        question=conversation.question,
+        context=said_by_people(conversation),
+    )
+    if marked or _is_not_in_docs(grounded, retrieval):
+        return Judged("not_in_docs", _with_nearest_pages(grounded, retrieval))
+    if not retrieval.searches and grounded.verdict == "uncited" and _is_talk(grounded):
+        return Judged("no_search", grounded)
+    return Judged(grounded.verdict, grounded)
+
+
+def _is_talk(grounded: Grounded) -> bool:
+    return not grounded.unsupported and len(grounded.text) <= _SMALL_TALK
+
+
+def _is_not_in_docs(grounded: Grounded, retrieval: Retrieval) -> bool:
+    """The model searched and admits to have found nothing, though without the marker."""
+    if not retrieval.searches or grounded.citations:
+        return False
+    admits = bool(_ADMITS.search(grounded.text))
+    return admits or (retrieval.only_weak and not grounded.unsupported)
+
+
+def _with_nearest_pages(grounded: Grounded, retrieval: Retrieval) -> Grounded:
+    """The text, with the pages that come nearest and a question where it has none."""
+    parts = [grounded.text or "The docs do not answer this."]
+    cited = list(grounded.citations)
+    if not cited and (near := nearest(retrieval)):
+        names = ", ".join(f"{_plain(passage.title)} [{passage.id}]" for passage in near)
+        parts.append(f"Nearest pages: {names}")
+        cited = [passage.id for passage in near]
+    if "?" not in grounded.text:
+        parts.append("Which system or page is this about?")
+    return replace(grounded, text="\n\n".join(parts), citations=tuple(cited))
+
+
+def nearest(retrieval: Retrieval) -> list[Passage]:
+    """One passage of each of the pages that came nearest in any search."""
+    by_distance: dict[str, float] = {}
+    for search in retrieval.searches:
+        for chunk_id, distance in zip(search.ids, search.distances, strict=True):
+            by_distance[chunk_id] = min(distance, by_distance.get(chunk_id, distance))
+    pages: dict[str, Passage] = {}
+    for chunk_id in sorted(by_distance, key=by_distance.__getitem__):
+        passage = retrieval.sources.get(chunk_id)
+        if passage:
+            pages.setdefault(passage.path, passage)
+    return list(pages.values())[:_NEAREST]
+
+
+def _plain(title: str) -> str:
+    return re.sub(r"[*_`\[\]<>|\n]+", " ", title).strip()
