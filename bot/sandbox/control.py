@@ -1,22 +1,35 @@
 """What people and tests do to the sandbox, over HTTP.
 
+The first part is the sandbox's fixed interface, the second is what the page needs besides.
+
 ``POST /sandbox/say``         a person (or another bot) posts: channel, user, text, thread_ts?,
                               attachments?, blocks?, files?, bot?, broadcast?, typed? -> ts,
-                              channel, events as delivered. ``@Name`` becomes a mention; ``typed`` text is
-                              escaped as Slack's composer does it
-``POST /sandbox/edit``        a person edits: channel, ts, text -> events
-``POST /sandbox/delete``      a person deletes: channel, ts -> events
+                              channel, events as delivered. ``@Name`` becomes a mention;
+                              ``typed`` text is escaped as Slack's composer does it
 ``POST /sandbox/event``       one event body or a list, delivered exactly as given -> delivered.
-                              ``retry_num`` and ``retry_reason`` in a body become retry fields; the
-                              message in it can be read back from then on
+                              ``retry_num`` and ``retry_reason`` in a body become retry fields;
+                              the message in it can be read back from then on
 ``GET  /sandbox/messages``    channel, thread_ts? -> messages, blocks as the bot sent them;
-                              ephemeral ones say who sees them in ``_viewer``
+                              an ephemeral one says who sees it in ``_viewer``
 ``GET  /sandbox/calls``       every Web API call: method, args, response, at
-``GET  /sandbox/state``       connections, statuses, views and App Homes
 ``POST /sandbox/reset``       bot, team, users, channels, threads, usergroups, rules
 ``POST /sandbox/fail``        method (``*`` for any), error, status, retry_after, delay, times
+
+``POST /sandbox/edit``        channel, ts, text -> events
+``POST /sandbox/delete``      channel, ts -> events
+``POST /sandbox/react``       user, channel, ts, name, remove? -> events
+``POST /sandbox/click``       user, action_id, value?, block_id?, and channel + ts, or view_id, or
+                              neither for the App Home -> acked, response, payload.
+                              For feedback buttons value is "positive" or "negative"
+``POST /sandbox/submit``      user, view_id?, values {action_id: value} -> acked, response, payload
+``POST /sandbox/close``       user, view_id?: the modal is closed
+``POST /sandbox/command``     user, channel, text, command? -> acked, response, payload
+``POST /sandbox/shortcut``    user, channel, ts, callback_id -> acked, response, payload
+``POST /sandbox/home``        user, tab? -> events of opening the app's home
+``POST /sandbox/stop``        user, channel, thread_ts -> events of the Stop button
 ``POST /sandbox/rules``       change the switches of ``rules.Rules``
 ``POST /sandbox/disconnect``  reason: every Socket Mode connection is asked to refresh
+``GET  /sandbox/state``       connections, statuses, sessions, prompts, views and App Homes
 """
 
 from collections.abc import Awaitable, Callable
@@ -27,7 +40,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from bot.sandbox import absorb, people
+from bot.sandbox import absorb, app_events, interactions, modals, people, reactions
 from bot.sandbox.failures import Failure
 from bot.sandbox.refusal import Json, Refusal
 from bot.sandbox.slack import Slack
@@ -47,6 +60,26 @@ async def edit(slack: Slack, given: Json) -> Json:
 
 async def delete(slack: Slack, given: Json) -> Json:
     return {"events": people.delete(slack, given["channel"], given["ts"])}
+
+
+async def react(slack: Slack, given: Json) -> Json:
+    space = slack.workspace
+    channel, user = str(given["channel"]), str(space.user(given["user"])["id"])
+    post = space.post(channel, given["ts"])
+    change = reactions.unreact if given.get("remove") else reactions.react
+    return {"events": change(slack, channel, post, user, str(given["name"]))}
+
+
+async def home(slack: Slack, given: Json) -> Json:
+    return {"events": app_events.open_home(slack, given["user"], str(given.get("tab", "home")))}
+
+
+async def stop(slack: Slack, given: Json) -> Json:
+    return {
+        "events": app_events.stop(
+            slack, str(given["user"]), str(given["channel"]), str(given["thread_ts"])
+        )
+    }
 
 
 async def event(slack: Slack, given: Any) -> Json:
@@ -124,6 +157,14 @@ POSTS: dict[str, Body] = {
     "say": say,
     "edit": edit,
     "delete": delete,
+    "react": react,
+    "click": interactions.click,
+    "submit": modals.submit,
+    "close": modals.close,
+    "command": interactions.command,
+    "shortcut": interactions.shortcut,
+    "home": home,
+    "stop": stop,
     "event": event,
     "reset": reset,
     "fail": fail,

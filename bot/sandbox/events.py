@@ -7,6 +7,7 @@ from copy import deepcopy
 from bot.sandbox.delivery import Delivery
 from bot.sandbox.manifest import Manifest
 from bot.sandbox.refusal import Json
+from bot.sandbox.rich_text import translated
 from bot.sandbox.workspace import Post, Workspace
 
 MESSAGE_EVENTS = {
@@ -136,6 +137,8 @@ class Events:
         """A message as events carry it: of metadata only the type, unless one subscribes to it."""
         message = deepcopy(post.message)
         message.pop("reactions", None)
+        if "blocks" in message:
+            message["blocks"] = translated(message["blocks"])
         if "metadata" in message:
             message["metadata"] = {"event_type": message["metadata"]["event_type"]}
         return message

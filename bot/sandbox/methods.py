@@ -1,9 +1,5 @@
 """All Web API methods: importing this module registers them."""
 
-from bot.sandbox import (
-    chat,
-    conversations,
-    directory,
-)
+from bot.sandbox import chat, conversations, directory, reactions, sessions, streams, views
 
-__all__ = ["chat", "conversations", "directory"]
+ALL = (chat, conversations, directory, reactions, sessions, streams, views)

@@ -14,14 +14,17 @@ from starlette.websockets import WebSocket
 
 from bot.sandbox import api, control, methods
 from bot.sandbox.delivery import Delivery, Transport
+from bot.sandbox.http_events import HttpEvents
 from bot.sandbox.manifest import Manifest, read_manifest
+from bot.sandbox.refusal import Refusal
+from bot.sandbox.responses import respond
 from bot.sandbox.rules import Rules
 from bot.sandbox.slack import Slack, open_slack
 from bot.sandbox.socket_mode import SocketMode
 
 HOST = "127.0.0.1"
 Page = Callable[[str], str | None]
-REGISTERED = methods.__all__
+REGISTERED = methods.ALL
 
 
 class Sandbox:
@@ -96,7 +99,7 @@ class Sandbox:
 
 
 def _transport(events_url: str | None, rules: Rules) -> Transport:
-    return SocketMode(rules)
+    return HttpEvents(events_url, rules) if events_url else SocketMode(rules)
 
 
 def application(slack: Slack, page: Page | None) -> Starlette:
@@ -113,6 +116,15 @@ def application(slack: Slack, page: Page | None) -> Starlette:
             return Response(reply.body, reply.status, reply.headers, "text/html")
         return JSONResponse(reply.body, reply.status, reply.headers)
 
+    async def response(request: Request) -> Response:
+        target = slack.triggers.respond(request.path_params["key"])
+        if isinstance(target, dict):
+            return JSONResponse(target, 404)
+        try:
+            return JSONResponse(respond(slack, target, await request.json()))
+        except Refusal as refusal:
+            return JSONResponse(refusal.body(), 400)
+
     async def link(websocket: WebSocket) -> None:
         transport = slack.delivery.transport
         if isinstance(transport, SocketMode):
@@ -121,6 +133,7 @@ def application(slack: Slack, page: Page | None) -> Starlette:
     return Starlette(
         routes=[
             Route("/api/{name}", method, methods=["GET", "POST"]),
+            Route("/response/{key}", response, methods=["POST"]),
             WebSocketRoute("/link/", link),
             *control.routes(slack),
         ]

@@ -4,7 +4,7 @@ from copy import deepcopy
 
 from bot.sandbox.places import CREATED
 from bot.sandbox.refusal import Json
-from bot.sandbox.translation import translated
+from bot.sandbox.rich_text import translated
 from bot.sandbox.workspace import Post, Workspace
 
 

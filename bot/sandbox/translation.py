@@ -1,7 +1,6 @@
-"""Text <-> rich text, as Slack does it when messages are handed back."""
+"""Text in Slack's wire format: what a person typed, as rich text; escaping both ways."""
 
 import re
-from typing import Any
 
 from bot.sandbox.refusal import Json
 
@@ -10,6 +9,12 @@ TOKEN = re.compile(r"<([@#!]?)([^>|]+)(?:\|([^>]*))?>")
 
 def typed_blocks(text: str) -> list[Json]:
     """The rich_text block that Slack's clients send along with what a person typed."""
+    section = {"type": "rich_text_section", "elements": token_elements(text)}
+    return [{"type": "rich_text", "block_id": "typed", "elements": [section]}]
+
+
+def token_elements(text: str) -> list[Json]:
+    """Text with ``<@U…>`` and the like -> rich text elements."""
     elements: list[Json] = []
     position = 0
     for token in TOKEN.finditer(text):
@@ -17,8 +22,7 @@ def typed_blocks(text: str) -> list[Json]:
         elements.append(_element(*token.groups()))
         position = token.end()
     _add_text(elements, text[position:])
-    section = {"type": "rich_text_section", "elements": elements}
-    return [{"type": "rich_text", "block_id": "typed", "elements": [section]}]
+    return elements
 
 
 def _element(sign: str, target: str, label: str | None) -> Json:
@@ -47,7 +51,3 @@ def escape(text: str) -> str:
 
 def unescape(text: str) -> str:
     return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
-
-
-def translated(blocks: list[Any]) -> list[Any]:
-    return blocks

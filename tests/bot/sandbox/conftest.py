@@ -29,7 +29,9 @@ class Person:
     def get(self, name: str) -> Json:
         return self.fetch(f"/sandbox/{name}")
 
-    def say(self, text: str, channel: str = "C0GENERAL", user: str = "U0ONCALL", **more: Any) -> Json:
+    def say(
+        self, text: str, channel: str = "C0GENERAL", user: str = "U0ONCALL", **more: Any
+    ) -> Json:
         return self.post("say", {"channel": channel, "user": user, "text": text, **more})
 
     def fetch(self, path: str, data: bytes | None = None) -> Json:
