@@ -1,0 +1,240 @@
+"""Addresses and git commands: where the docs come from, and how the system git is run.
+
+Git never asks, never runs code a repository brings along, and reaches out by https, ssh or a file
+address only. A token travels in the environment of git alone: it stands in no argument, address,
+configuration file or message.
+"""
+
+import os
+import re
+import signal
+import subprocess
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote, unquote, urlsplit, urlunsplit
+
+from ingest.errors import DocsRepoError, DocsRepoProblem
+
+_KEPT_GIT_VARIABLES = ("GIT_SSH_COMMAND", "GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "GIT_CONFIG_GLOBAL")
+
+_OVERRIDES = {
+    "core.fsmonitor": "false",
+    "core.hooksPath": os.devnull,
+    "credential.interactive": "false",
+    # A process left behind by git would write into the data folder after its owner is gone.
+    "gc.autoDetach": "false",
+    "maintenance.autoDetach": "false",
+    # A mounted folder often belongs to another user; nothing it could configure is run.
+    "safe.directory": "*",
+}
+
+_TOKEN_LENGTH = 20
+_HELPER = '!f() { echo "username=$FOOTNOTE_USERNAME"; echo "password=$FOOTNOTE_TOKEN"; }; f'
+
+_SAYS_NOTHING = (
+    "Could not read from remote repository|Please make sure you have|and the repository exists"
+)
+
+# In this order: the first match tells the kind.
+_SYMPTOMS: tuple[tuple[DocsRepoProblem, str, str], ...] = (
+    (
+        "transport_refused",
+        r"transport '.*' not allowed",
+        "Only https, ssh and file addresses are used.",
+    ),
+    (
+        "fetch_failed",
+        r"Host key verification failed",
+        "Add the host's key to known_hosts of the user that runs footnote.",
+    ),
+    (
+        "auth_failed",
+        r"Authentication failed|could not read (Username|Password)|terminal prompts disabled"
+        r"|Permission denied \(|requested URL returned error: 40[13]|HTTP Basic: Access denied"
+        r"|Invalid username or (password|token)",
+        "Check FOOTNOTE_DOCS_TOKEN (https) or the ssh key.",
+    ),
+    (
+        "timeout",
+        r"timed out|Operation too slow",
+        "Check the network, or raise FOOTNOTE_GIT_TIMEOUT.",
+    ),
+    (
+        "local_clone_corrupt",
+        r"bad object|is corrupt|corrupt loose object|unable to read tree|inflate: data stream"
+        r"|bad tree object|missing blob|packfile .* (cannot be accessed|is corrupt)"
+        r"|not a git repository|unable to unpack|object file .* is empty|bad pack header"
+        r"|does not match index|file .* is not a GIT packfile|bad config",
+        "It is cloned again at the next ingest.",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Remote:
+    """A git address, with what proves who we are kept apart from it."""
+
+    url: str
+    """Without password; what is shown, stored and given to git."""
+    username: str | None = None
+    token: str | None = None
+
+    @staticmethod
+    def parse(address: str, token: str | None = None) -> "Remote":
+        if re.match(r"[\w.-]+@[\w.-]+:(?!//)", address):  # git@host:group/repo.git
+            return Remote(address)
+        parts = urlsplit(address)
+        if parts.scheme not in ("https", "ssh", "file") or "::" in address.split("/")[0]:
+            raise DocsRepoError(
+                f"{without_password(address)} is not an address footnote reads from. "
+                "Use https://…, ssh://…, user@host:path, file://… or a folder that exists.",
+                "transport_refused",
+            )
+        host = parts.netloc.rpartition("@")[2]
+        if host.startswith("-"):
+            raise DocsRepoError(f"{host} is not a host name.", "transport_refused")
+        username = unquote(parts.username) if parts.username else None
+        # The user of an ssh address is part of the account there, not a secret.
+        login = f"{quote(username)}@" if username and parts.scheme == "ssh" else ""
+        url = urlunsplit((parts.scheme, login + host, parts.path, "", ""))
+        if parts.scheme != "https":
+            return Remote(url)
+        secret = token or (unquote(parts.password) if parts.password else None)
+        if username and not secret and len(username) >= _TOKEN_LENGTH:
+            username, secret = None, username  # https://TOKEN@host/… is a habit of some
+        if secret and not username:
+            username = "x-token-auth" if host == "bitbucket.org" else "x-access-token"
+        return Remote(url, username, secret.strip() if secret else None)
+
+
+def without_password(text: str) -> str:
+    """Text for people in which an address keeps neither user nor password."""
+    return re.sub(r"(\w+://)[^/\s@]+@", r"\1", text)
+
+
+@dataclass(frozen=True)
+class Git:
+    """The system git, at work in one repository."""
+
+    folder: Path
+    timeout: float
+    remote: Remote | None = None
+
+    @property
+    def place(self) -> str:
+        """What people call this repository."""
+        return self.remote.url if self.remote else str(self.folder)
+
+    def run(self, *arguments: str, given: bytes | None = None) -> bytes:
+        """Output of one git command; DocsRepoError with its reason when it fails."""
+        process = self.start(*arguments)
+        try:
+            output, errors = process.communicate(given, timeout=self.timeout)
+        except subprocess.TimeoutExpired:
+            raise self.timed_out(arguments[0]) from None
+        finally:
+            if process.returncode is None:
+                stop(process)
+        if process.returncode:
+            raise self.failure(arguments[0], errors.decode(errors="replace"))
+        return output
+
+    def text(self, *arguments: str) -> str | None:
+        """One line of output, or None when the command fails (there is no such thing)."""
+        try:
+            return self.run(*arguments).decode(errors="replace").strip()
+        except DocsRepoError as error:
+            if error.kind == "timeout":
+                raise
+            return None
+
+    def start(self, *arguments: str) -> "subprocess.Popen[bytes]":
+        try:
+            return subprocess.Popen(
+                ["git", "-C", str(self.folder), *arguments],
+                env=self._environment(),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                # A group of its own, so that ssh and other children end with it.
+                start_new_session=True,
+            )
+        except FileNotFoundError:
+            raise DocsRepoError("git was not found. Install git.", "fetch_failed") from None
+
+    def timed_out(self, command: str) -> DocsRepoError:
+        return DocsRepoError(
+            f"git {command} on {self.place} was ended after {self.timeout:g} seconds. Check "
+            "the network, or raise FOOTNOTE_GIT_TIMEOUT.",
+            "timeout",
+        )
+
+    def failure(self, command: str, errors: str) -> DocsRepoError:
+        lines = [line.strip() for line in errors.splitlines() if line.strip()]
+        lines = [line for line in lines if not re.search(_SAYS_NOTHING, line)] or lines
+        fatal = [line for line in lines if re.match(r"(fatal|error|remote|ssh):", line)] or lines
+        reason = re.sub(r"^(fatal|error): ", "", fatal[-1]) if fatal else "git gave no reason"
+        if self.remote and self.remote.token:
+            reason = reason.replace(self.remote.token, "***")
+        kind: DocsRepoProblem = "fetch_failed"
+        cure = "Check the address and the network."
+        for symptom_kind, pattern, symptom_cure in _SYMPTOMS:
+            if found := next((line for line in lines if re.search(pattern, line)), None):
+                kind, cure, reason = symptom_kind, symptom_cure, re.sub(r"^\w+: ", "", found)
+                break
+        reason = without_password(reason).rstrip(".")
+        return DocsRepoError(f"git {command} on {self.place} failed: {reason}. {cure}", kind)
+
+    def _environment(self) -> dict[str, str]:
+        environment = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(("GIT_", "FOOTNOTE_", "SLACK_", "ANTHROPIC_"))
+            or name in _KEPT_GIT_VARIABLES
+        }
+        ssh = environment.get("GIT_SSH_COMMAND", "ssh")
+        environment |= {
+            "LC_ALL": "C",
+            "GIT_TERMINAL_PROMPT": "0",
+            "GIT_ASKPASS": "",
+            "SSH_ASKPASS": "",
+            "SSH_ASKPASS_REQUIRE": "never",
+            "GIT_SSH_COMMAND": f"{ssh} -o BatchMode=yes -o ConnectTimeout=30",
+            "GIT_ALLOW_PROTOCOL": "https:ssh:file",
+            "GIT_LITERAL_PATHSPECS": "1",
+            "GIT_OPTIONAL_LOCKS": "0",
+        }
+        overrides = list(_OVERRIDES.items())
+        if self.remote and self.remote.token:
+            environment["FOOTNOTE_USERNAME"] = self.remote.username or ""
+            environment["FOOTNOTE_TOKEN"] = self.remote.token
+            # The empty value forgets helpers configured elsewhere.
+            overrides += [("credential.helper", ""), ("credential.helper", _HELPER)]
+        elif self.remote and self.remote.username:
+            overrides += [("credential.username", self.remote.username)]
+        environment["GIT_CONFIG_COUNT"] = str(len(overrides))
+        for number, (key, value) in enumerate(overrides):
+            environment[f"GIT_CONFIG_KEY_{number}"] = key
+            environment[f"GIT_CONFIG_VALUE_{number}"] = value
+        return environment
+
+
+def kill(process: "subprocess.Popen[bytes]") -> None:
+    """End a git process with all its children."""
+    with suppress(ProcessLookupError, PermissionError):  # it is gone already
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+def stop(process: "subprocess.Popen[bytes]") -> None:
+    """The same, and let go of its pipes."""
+    kill(process)
+    for pipe in (process.stdin, process.stdout, process.stderr):
+        if pipe:
+            pipe.close()
+    process.wait()
+
+
+def records(output: bytes) -> list[bytes]:
+    """NUL-separated output as a list."""
+    return [record for record in output.split(b"\0") if record]

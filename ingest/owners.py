@@ -1,0 +1,51 @@
+"""CODEOWNERS -> who owns a file: the last line that matches decides, as on the code hosts."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pathspec import GitIgnoreSpec
+
+PLACES = (".github/CODEOWNERS", ".gitlab/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS")
+
+
+@dataclass(frozen=True)
+class Owners:
+    """The rules of one CODEOWNERS file, in order."""
+
+    rules: tuple[tuple[GitIgnoreSpec, bool, str], ...] = ()
+    """Pattern, whether it reaches direct children only, owners."""
+
+    @staticmethod
+    def parse(text: str) -> "Owners":
+        rules = []
+        section_owners = ""
+        for line in text.splitlines():
+            line = re.sub(r"(^|\s)#.*", "", line).strip()
+            section = re.fullmatch(r"\^?\[[^\]]+\](?:\[\d+\])?\s*(.*)", line)
+            if section:  # GitLab: owners of the lines below that name none
+                section_owners = section[1].strip()
+            elif line and not line.startswith("!"):
+                pattern, *owners = re.split(r"(?<!\\)\s+", line, maxsplit=1)
+                rules.append(
+                    (
+                        GitIgnoreSpec.from_lines([pattern]),
+                        pattern.endswith("/*"),
+                        owners[0] if owners else section_owners,
+                    )
+                )
+        return Owners(tuple(rules))
+
+    @staticmethod
+    def first(find: Callable[[str], bytes | None]) -> "Owners":
+        """The file that counts, of all the places where one can lie."""
+        contents = (content for place in PLACES if (content := find(place)) is not None)
+        return Owners.parse(next(contents, b"").decode(errors="replace"))
+
+    def of(self, path: str) -> str | None:
+        """Owners of a file by its path from the top of the repo."""
+        folder = path.rpartition("/")[0]
+        for pattern, direct_only, owners in reversed(self.rules):
+            if pattern.match_file(path) and not (direct_only and pattern.match_file(folder)):
+                return owners or None
+        return None
