@@ -1,0 +1,197 @@
+"""Blocks as Slack returns them -> the lines that a reader sees, whatever app made them.
+
+Only what is shown is read: no ids, no button payloads, no placeholders. A type that nobody knows yet
+is searched for the usual places of text; what is malformed is left out.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from bot.markup import Names, link_text, no_names, person, read_text, unescape
+
+_DEEPEST = 16
+_CONTROLS = (
+    "select",
+    "overflow",
+    "checkboxes",
+    "radio_buttons",
+    "picker",
+    "_input",
+    "feedback_buttons",
+)
+_PLACES = (
+    "rich_text_title",
+    "title",
+    "subtitle",
+    "label",
+    "text",
+    "body",
+    "description",
+    "fields",
+    "details",
+    "output",
+    "elements",
+    "tasks",
+    "blocks",
+    "child_blocks",
+    "accessory",
+    "actions",
+    "hero_image",
+    "sources",
+)
+"""Where blocks keep what they show, in the order in which they show it."""
+
+
+@dataclass(frozen=True, slots=True)
+class BlockReader:
+    """Reads blocks with the names of people and the wish for addresses."""
+
+    names: Names = no_names
+    addresses: bool = True
+
+    def lines(self, blocks: Any, depth: int = 0) -> Iterator[str]:
+        """The lines of a list of blocks or elements."""
+        for block in items(blocks):
+            if isinstance(block, dict) and depth < _DEEPEST:
+                yield from self._block(block, depth + 1)
+
+    def read(self, text: Any) -> str:
+        """A text object, or a string of Slack text, as plain text."""
+        words = string(text.get("text") if isinstance(text, dict) else text)
+        return read_text(words, self.names, addresses=self.addresses)
+
+    def link(self, label: Any, url: Any) -> str:
+        """A label with its address; the address alone, or nothing, where one is missing."""
+        address = unescape(string(url))
+        if not address:
+            return self.read(label)
+        return link_text(self.read(label), address, addresses=self.addresses)
+
+    def _block(self, block: dict[str, Any], depth: int) -> Iterator[str]:
+        kind = str(block.get("type"))
+        if kind.endswith(_CONTROLS):
+            return
+        if kind in ("mrkdwn", "plain_text", "raw_text", "markdown", "header"):
+            yield from _split(self.read(block.get("text")))
+        elif kind in ("button", "workflow_button"):
+            if url := unescape(string(block.get("url"))):
+                yield _labelled(self.read(block.get("text")), url)
+        elif kind == "image":
+            names = (self.read(block.get("title")), self.read(block.get("alt_text")))
+            yield from dict.fromkeys(filter(None, names))
+        elif kind == "table":
+            for row in items(block.get("rows")):
+                cells = (
+                    " ".join(self._block(c, depth + 1)) for c in items(row) if isinstance(c, dict)
+                )
+                yield " | ".join(cells)
+        elif kind.startswith("rich_text"):
+            yield from self._rich(block, depth)
+        else:
+            yield from self._places(block, depth)
+
+    def _places(self, block: dict[str, Any], depth: int) -> Iterator[str]:
+        for place in _PLACES:
+            value = block.get(place)
+            if place == "fields":
+                yield from (self._field(field) for field in items(value) if isinstance(field, dict))
+            elif isinstance(value, str):
+                yield from _split(self.read(value))
+            elif isinstance(value, dict | list):
+                yield from self.lines(value, depth)
+
+    def _field(self, field: dict[str, Any]) -> str:
+        """``*Title*`` over a value becomes ``Title: value``, so that they stay together."""
+        text = self.read(field.get("text"))
+        title, _, value = text.partition("\n")
+        name = title.strip().strip("*").rstrip(":")
+        if value and title.strip() in (f"*{name}*", f"*{name}:*", f"*{name}*:"):
+            return f"{name}: {value}"
+        return text
+
+    def _rich(self, block: dict[str, Any], depth: int) -> Iterator[str]:
+        if depth > _DEEPEST:
+            return
+        kind, elements = block.get("type"), items(block.get("elements"))
+        if kind == "rich_text":
+            for element in elements:
+                if isinstance(element, dict):
+                    yield from self._rich(element, depth + 1)
+        elif kind == "rich_text_list":
+            yield from self._rich_list(block, depth)
+        else:
+            text = "".join(
+                self._element(element) for element in elements if isinstance(element, dict)
+            )
+            if kind == "rich_text_preformatted":
+                yield f"```\n{text}\n```"
+            elif kind == "rich_text_quote":
+                yield from (f"> {line}" for line in _split(text))
+            else:
+                yield from _split(text)
+
+    def _rich_list(self, block: dict[str, Any], depth: int) -> Iterator[str]:
+        indent = "  " * _number(block.get("indent"))
+        first = _number(block.get("offset")) + 1
+        for number, element in enumerate(items(block.get("elements")), first):
+            mark = f"{number}. " if block.get("style") == "ordered" else "- "
+            if isinstance(element, dict):
+                yield f"{indent}{mark}" + "\n".join(self._rich(element, depth + 1))
+
+    def _element(self, element: dict[str, Any]) -> str:
+        text, style = string(element.get("text")), element.get("style")
+        match element.get("type"):
+            case "text":
+                is_code = isinstance(style, dict) and style.get("code") is True
+                return f"`{text}`" if is_code and text else text
+            case "link":
+                url = string(element.get("url"))
+                return link_text(text, url, addresses=self.addresses) if url else text
+            case "user":
+                return person(string(element.get("user_id")), self.names)
+            case "usergroup":
+                return person(string(element.get("usergroup_id")), self.names)
+            case "channel":
+                channel = string(element.get("channel_id"))
+                return f"#{self.names(channel) or channel}"
+            case "broadcast":
+                return f"@{string(element.get('range'))}"
+            case "emoji":
+                return f":{string(element.get('name'))}:"
+            case "date":
+                return string(element.get("fallback")) or _moment(element.get("timestamp"))
+            case "color":
+                return string(element.get("value"))
+        return text
+
+
+def items(value: Any) -> list[Any]:
+    """The items of a list; a lone object counts as one, anything else as none."""
+    if isinstance(value, dict):
+        return [value]
+    return value if isinstance(value, list) else []
+
+
+def string(value: Any) -> str:
+    """The value if it is text; anything else, null among it, says nothing."""
+    return value if isinstance(value, str) else ""
+
+
+def _split(text: str) -> list[str]:
+    return text.split("\n") if text else []
+
+
+def _labelled(label: str, url: str) -> str:
+    return f"{label}: {url}" if label else url
+
+
+def _number(value: Any) -> int:
+    return value if isinstance(value, int) and 0 <= value <= 1_000_000 else 0
+
+
+def _moment(timestamp: Any) -> str:
+    if not isinstance(timestamp, int) or not 0 <= timestamp < 32_503_680_000:
+        return ""
+    return datetime.fromtimestamp(timestamp, UTC).strftime("%Y-%m-%d %H:%M UTC")
