@@ -28,6 +28,13 @@ class Revision:
             return "local folder"
         return self.commit[:10] + ("+local" if self.dirty else "")
 
+    @property
+    def name(self) -> str:
+        """The same with the full hash: for programs, not for people."""
+        if self.commit is None:
+            return self.label
+        return self.commit + ("+local" if self.dirty else "")
+
 
 @dataclass(frozen=True, slots=True)
 class Skipped:

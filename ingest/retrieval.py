@@ -1,0 +1,109 @@
+"""One query over one snapshot: nearest rows and matching rows -> one ranking and its confidence."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ingest.confidence import LEADING, Signals, read_signals
+from ingest.keywords import Keywords
+from ingest.ranking import DEPTH, fuse
+from ingest.snapshot import Snapshot
+from ingest.store import Vectors
+from ingest.terms import query_terms
+from ingest.vectors import best
+
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A chunk's row as found."""
+
+    row: int
+    score: float
+    distance: float
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """All candidates of one query, best first."""
+
+    hits: tuple[Hit, ...]
+    signals: Signals
+
+
+def rank(
+    snapshot: Snapshot,
+    keywords: Keywords,
+    query: str,
+    vector: Vectors | None,
+    *,
+    documents: Collection[int] | None = None,
+    excluded: Collection[int] = (),
+    depth: int = DEPTH,
+) -> Ranking:
+    """Rank the chunks of these documents (None: of all); without a vector by words alone."""
+    matrix, terms = snapshot.matrix, query_terms(query)
+    similarities = (
+        np.zeros(len(matrix.rows), dtype=np.float32)
+        if vector is None
+        else matrix.similarities(vector)
+    )
+    nearest = (
+        [] if vector is None else best(similarities, depth, _mask(snapshot, documents, excluded))
+    )
+    by_meaning = {int(matrix.rows[line]): float(similarities[line]) for line in nearest}
+    matching = keywords.match(terms.match, depth + len(excluded), documents)
+    by_keyword = {row: score for row, score in matching if row not in excluded}
+
+    similarity, page_of = _look_up(snapshot, keywords, similarities, by_meaning | by_keyword)
+    ranked = fuse(by_meaning, by_keyword, page_of)
+    leading = [row for row, _score in ranked[:LEADING]]
+    signals = read_signals(
+        terms,
+        leading,
+        similarity=max(by_meaning.values(), default=0.0),
+        agreement=sum(row in by_meaning and row in by_keyword for row in leading) / LEADING,
+        keywords=keywords,
+        chunks=len(matrix.rows),
+    )
+    hits = (Hit(row, score, 1.0 - similarity[row]) for row, score in ranked)
+    return Ranking(tuple(hits), signals)
+
+
+def _mask(
+    snapshot: Snapshot, documents: Collection[int] | None, excluded: Collection[int]
+) -> Mask | None:
+    """Which lines of the matrix may be found; None for all."""
+    matrix = snapshot.matrix
+    if documents is None and not excluded:
+        return None
+    allowed: Mask = np.ones(len(matrix.rows), dtype=np.bool_)
+    if documents is not None:
+        flags = np.zeros(max(snapshot.infos, default=0) + 1, dtype=np.bool_)
+        flags[list(documents)] = True
+        allowed &= flags[matrix.documents]
+    for line in matrix.positions(list(excluded)):
+        if line is not None:
+            allowed[line] = False
+    return allowed
+
+
+def _look_up(
+    snapshot: Snapshot, keywords: Keywords, similarities: Vectors, candidates: Collection[int]
+) -> tuple[dict[int, float], dict[int, int]]:
+    """Similarity and document of each candidate, also of those without a vector."""
+    matrix, rows = snapshot.matrix, list(candidates)
+    similarity, page_of = dict.fromkeys(rows, 0.0), dict[int, int]()
+    for row, line in zip(rows, matrix.positions(rows), strict=True):
+        if line is not None:
+            similarity[row] = float(similarities[line])
+            page_of[row] = int(matrix.documents[line])
+    missing = [row for row in rows if row not in page_of]
+    if missing:
+        origins = keywords.origins(missing)
+        # A row that is gone since it was found belongs to no page; its passage will be missing.
+        page_of |= {row: origins[row][0] if row in origins else -row for row in missing}
+    return similarity, page_of

@@ -1,0 +1,187 @@
+"""Which index folder an ingest writes into, and what can be used again from another one.
+
+The live folder, as long as it is sound and was made in the way that the settings ask for now.
+Otherwise a folder beside it, which takes its place when it is complete: until then the old one
+answers. One that an earlier run left unfinished is continued.
+"""
+
+import uuid
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import ExitStack, closing, suppress
+from dataclasses import dataclass, field
+
+from ingest import index_folders as folders
+from ingest.documents import Chunk
+from ingest.errors import IndexDamaged
+from ingest.facts import Facts, Identity
+from ingest.index_folders import IndexFolder
+from ingest.keywords import Keywords, StoredDocument
+from ingest.settings import IndexSettings
+from ingest.snapshot import COLLECTION
+from ingest.store import Store, Vectors, open_store
+
+LOCAL_COLLECTION = "footnote"
+
+
+@dataclass(slots=True)
+class Target:
+    """Both halves of the index that is written, open. Close it after use."""
+
+    settings: IndexSettings
+    folder: IndexFolder
+    keywords: Keywords
+    store: Store
+    stored_hashes: dict[str, str]
+    """Content hash by id of the stored vectors, when the ingest began."""
+    older: Store | None = None
+    """Vectors of the index that this one will replace, if the same embedder made them."""
+    warnings: list[str] = field(default_factory=list)
+    _written: set[str] = field(default_factory=set)
+
+    def reusable(self, hashes: Collection[str]) -> dict[str, Vectors]:
+        """Stored vectors by content hash, whatever their ids were."""
+        found = _by_hash(self.store, self.stored_hashes, hashes)
+        if self.older is not None and len(found) < len(hashes):
+            rest = set(hashes) - found.keys()
+            found |= _by_hash(self.older, self.older.hashes(), rest)
+        return found
+
+    def damaged_pages(self) -> set[str]:
+        """Paths of pages that have a chunk whose vector is missing or of another text."""
+        return {
+            path
+            for id_, (path, hash_) in self.keywords.hashes().items()
+            if self.stored_hashes.get(id_) != hash_
+        }
+
+    def answering_pages(self) -> dict[str, StoredDocument]:
+        """The pages that searches find at the moment, as far as they can be read."""
+        live = folders.live(self.settings.data_dir)
+        if live is None:
+            return {}
+        if live == self.folder:
+            return self.keywords.documents()
+        with suppress(IndexDamaged), closing(Keywords(live.pages)) as keywords:
+            return keywords.documents()
+        return {}
+
+    def write_vectors(self, chunks: Sequence[Chunk], vectors: Sequence[Vectors]) -> None:
+        self.store.write(chunks, vectors)
+        self._written.update(chunk.id for chunk in chunks)
+
+    def delete_orphans(self) -> None:
+        """Delete every vector that no row speaks of, whoever left it."""
+        known = self.keywords.hashes().keys()
+        self.store.delete(list((self.stored_hashes.keys() | self._written) - known))
+
+    def complete(self, facts: Facts) -> None:
+        """Note what was ingested, and let this index answer."""
+        self.keywords.set_meta(facts.to_meta())
+        current = folders.live(self.settings.data_dir)
+        if current != self.folder:
+            folders.make_live(self.settings.data_dir, self.folder)
+        for leftover in folders.unfinished(self.settings.data_dir):
+            _discard(leftover, self.settings)
+
+    def close(self) -> None:
+        self.keywords.close()
+        self.store.close()
+        if self.older is not None:
+            self.older.close()
+
+
+def open_target(settings: IndexSettings, identity: Identity) -> Target:
+    """The folder to write into, made where there is none that fits."""
+    live = folders.live(settings.data_dir)
+    if live is None:
+        return _unfinished(settings, identity) or _created(settings, identity)
+    try:
+        target = _reopened(live, settings, identity)
+        warning = "The embedder, or the way pages are indexed, has changed: the index was rebuilt."
+    except IndexDamaged as error:
+        target = None
+        cause = str(error).partition(": run `footnote ingest`")[0]
+        warning = f"{cause}: the index was rebuilt."
+    if target is None:
+        target = _unfinished(settings, identity) or _created(settings, identity)
+        target.older = _older_store(live, settings, identity)
+        target.warnings.append(warning)
+    return target
+
+
+def _reopened(folder: IndexFolder, settings: IndexSettings, identity: Identity) -> Target | None:
+    """This folder, if it is sound (else IndexDamaged) and of this identity (else None)."""
+    with ExitStack() as stack:
+        keywords = stack.enter_context(closing(Keywords(folder.pages)))
+        keywords.check()
+        meta = keywords.meta()
+        if Identity.from_meta(meta) != identity:
+            return None
+        store = stack.enter_context(open_store(folder.chroma, settings, meta[COLLECTION]))
+        target = Target(settings, folder, keywords, store, store.hashes())
+        stack.pop_all()
+    return target
+
+
+def _unfinished(settings: IndexSettings, identity: Identity) -> Target | None:
+    """What an earlier run began in the same way; everything else beside the live one goes."""
+    target = None
+    for folder in folders.unfinished(settings.data_dir):
+        if target is None:
+            with suppress(IndexDamaged):
+                target = _reopened(folder, settings, identity)
+        if target is None or target.folder != folder:
+            _discard(folder, settings)
+    return target
+
+
+def _created(settings: IndexSettings, identity: Identity) -> Target:
+    folder = folders.start(settings.data_dir)
+    # A server may hold the collections of other data folders, too.
+    own = LOCAL_COLLECTION if settings.chroma_host is None else f"footnote-{uuid.uuid4().hex[:12]}"
+    with ExitStack() as stack:
+        store = stack.enter_context(
+            open_store(folder.chroma, settings, own, embedder=identity.embedder)
+        )
+        keywords = stack.enter_context(closing(Keywords(folder.pages, create=True)))
+        keywords.set_meta(identity.to_meta() | {COLLECTION: own})
+        target = Target(settings, folder, keywords, store, {})
+        stack.pop_all()
+    return target
+
+
+def _older_store(live: IndexFolder, settings: IndexSettings, identity: Identity) -> Store | None:
+    """The live index's vectors, if they can be read and are of the same space."""
+    try:
+        store = open_store(live.chroma, settings, _collection_name(live))
+    except IndexDamaged:
+        return None
+    if store.embedder != identity.embedder:
+        store.close()
+        return None
+    return store
+
+
+def _collection_name(folder: IndexFolder) -> str:
+    try:
+        with closing(Keywords(folder.pages)) as keywords:
+            return keywords.meta().get(COLLECTION, LOCAL_COLLECTION)
+    except IndexDamaged:
+        return LOCAL_COLLECTION
+
+
+def _discard(folder: IndexFolder, settings: IndexSettings) -> None:
+    if settings.chroma_host is not None:
+        with (
+            suppress(IndexDamaged),
+            open_store(folder.chroma, settings, _collection_name(folder)) as store,
+        ):
+            store.drop()
+    folders.remove(folder)
+
+
+def _by_hash(
+    store: Store, stored: Mapping[str, str], wanted: Collection[str]
+) -> dict[str, Vectors]:
+    ids = {hash_: id_ for id_, hash_ in stored.items() if hash_ in wanted}
+    return dict(store.vectors(list(ids.values())).values())
