@@ -9,21 +9,19 @@ import functools
 import logging
 import threading
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
-
-from slack_sdk import WebClient
-from slack_sdk.errors import SlackApiError
 
 from agent.answer import Answer
 from agent.conversation import Conversation
 from agent.errors import Cancelled
-from bot.blocks import render_answer
+from bot.clients import SLACK_FAILED, Clients, slack_error
 from bot.events import Deleted, Identity, Key, Message, Question, read_event, read_message
-from bot.journal import Journal, NotedMessage
+from bot.journal import Journal
 from bot.manners import Decision, decide
-from bot.people import People, refusal, slack_error
+from bot.people import People, refusal
+from bot.records import NotedMessage
 from bot.reply import NotPosted, Replier
 from bot.settings import BotSettings
 from bot.status import Status
@@ -49,6 +47,10 @@ class Answers(Protocol):
     ) -> Answer: ...
 
 
+Render = Callable[[Answer], Sequence[dict[str, Any]]]
+"""An answer -> the messages that carry it."""
+
+
 @dataclass
 class _Pending:
     """An answer being made, and how to call it off."""
@@ -60,17 +62,18 @@ class _Pending:
 class Answering:
     def __init__(
         self,
-        client: WebClient,
+        clients: Clients,
         me: Identity,
         agent: Answers,
+        render: Render,
         journal: Journal,
-        people: People,
-        workers: Workers,
         settings: BotSettings,
     ) -> None:
-        self.client, self.me, self.people, self.journal = client, me, people, journal
+        self.clients, self.me, self.journal = clients, me, journal
+        self.people = People(clients.read)
         self._agent = agent
-        self._workers = workers
+        self._render = render
+        self._workers = Workers(settings.workers, settings.queue)
         self._settings = settings
         self._lock = threading.Lock()
         self._pending: dict[Key, _Pending] = {}
@@ -120,7 +123,7 @@ class Answering:
         for message in self.journal.unfinished(at_start=at_start):
             try:
                 self._recover(message)
-            except (SlackApiError, OSError) as error:
+            except SLACK_FAILED as error:
                 # Stays noted: Slack's redelivery or the next start finds it again.
                 log.warning("could not recover %s: %s", message.key, slack_error(error))
 
@@ -141,15 +144,15 @@ class Answering:
         if not (question.in_thread or question.edited or question.retried or recovered):
             return []
         try:
-            return read_thread(self.client, question.channel, question.thread_ts)
-        except (SlackApiError, OSError) as error:
+            return read_thread(self.clients.read, question.channel, question.thread_ts)
+        except SLACK_FAILED as error:
             log.warning("could not read a thread in %s: %s", question.channel, slack_error(error))
             return []
 
     def _take(
         self, question: Question, decision: Decision, why_not: str | None, thread: list[Message]
     ) -> None:
-        replier = Replier(self.client, question)
+        replier = Replier(self.clients.post, question)
         if why_not:
             replier.whisper(why_not)
             self.journal.finish(question.key, "refused", reason="may not ask")
@@ -159,7 +162,7 @@ class Answering:
             self._post_line(replier, HELP)
         else:
             line = f"is waiting: {ahead} ahead…" if (ahead := self._workers.waiting) else THINKING
-            status = Status(self.client, question.channel, question.thread_ts, line)
+            status = Status(self.clients.hint, question.channel, question.thread_ts, line)
             if not self._workers.submit(functools.partial(self._job, question, thread, status)):
                 status.close()
                 replier.whisper(BUSY)
@@ -178,8 +181,10 @@ class Answering:
                 other.cancel.set()
         self.journal.finish(question.key, "stopped", reason="told to stop")
         try:
-            self.client.reactions_add(channel=question.channel, timestamp=question.ts, name="mute")
-        except (SlackApiError, OSError) as error:
+            self.clients.hint.reactions_add(
+                channel=question.channel, timestamp=question.ts, name="mute"
+            )
+        except SLACK_FAILED as error:
             log.info("could not acknowledge a stop: %s", slack_error(error))
 
     def _job(self, question: Question, thread: Sequence[Message], status: Status) -> None:
@@ -203,7 +208,7 @@ class Answering:
         status: Status,
         cancel: threading.Event,
     ) -> None:
-        replier = Replier(self.client, question)
+        replier = Replier(self.clients.post, question)
         try:
             status.show(THINKING)
             conversation = build_conversation(question, thread, self.me, self.people.name)
@@ -224,8 +229,8 @@ class Answering:
         question = replier.question
         if answer.verdict == "failed":
             log.warning("answer %s failed: %s", answer.id, answer.reason)
-        messages = list(render_answer(answer))
-        messages[-1] = _with_notes(messages[-1], notes(question))
+        messages = list(self._render(answer))
+        messages[0] = _with_notes(messages[0], notes(question))
         reply_ts = replier.post_answer(answer, messages)
         self.journal.finish(question.key, "answered", reply_ts=reply_ts, answer_id=answer.id)
         self.journal.record(question, answer, reply_ts)
@@ -241,7 +246,7 @@ class Answering:
             self.journal.finish(key, "answered", reason=reference, reply_ts=reply_ts)
 
     def _recover(self, noted: NotedMessage) -> None:
-        thread = read_thread(self.client, noted.channel, noted.thread_ts)
+        thread = read_thread(self.clients.read, noted.channel, noted.thread_ts)
         message = next((m for m in thread if m.get("ts") == noted.ts), None)
         if message is None:
             return self.journal.ignore(noted.key, "not found again")
@@ -259,13 +264,12 @@ class Answering:
 
 
 def _with_notes(message: dict[str, Any], said: Sequence[str]) -> dict[str, Any]:
-    """The message with what was not read, as a line of its own under it."""
+    """The message with what was not read, as a line of its own above it."""
     if not said:
         return message
     line = " ".join(said)
     element = {"type": "plain_text", "text": line, "emoji": False}
-    blocks = [*message.get("blocks", ()), {"type": "context", "elements": [element]}]
-    return {**message, "blocks": blocks}
+    return {**message, "blocks": [{"type": "context", "elements": [element]}, *message["blocks"]]}
 
 
 def _failed(reference: str) -> str:

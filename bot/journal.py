@@ -19,10 +19,11 @@ from typing import Any, Literal
 
 import sqlalchemy as sa
 from sqlalchemy.exc import ArgumentError, IntegrityError, NoSuchModuleError, SQLAlchemyError
-from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column
+from sqlalchemy.orm import Session
 
 from agent.answer import Answer
 from bot.events import Key, Question
+from bot.records import AnswerRecord, Base, HumanCall, NotedMessage, Vote
 from ingest.errors import SettingsError
 
 LEASE_SECONDS = 90.0
@@ -34,82 +35,6 @@ _NOTED_SECONDS = 60.0
 Outcome = Literal["answered", "refused", "failed", "stopped"]
 
 
-class _Base(DeclarativeBase):
-    type_annotation_map = {dict[str, Any]: sa.JSON, list[Any]: sa.JSON}  # noqa: RUF012  # SQLAlchemy reads it as declared
-
-
-class NotedMessage(_Base):
-    """A message that may have to be answered, and how far that got."""
-
-    __tablename__ = "messages"
-    __table_args__ = (
-        sa.UniqueConstraint("team", "channel", "gesture"),
-        sa.Index("messages_by_state", "state", "noted_at"),
-        sa.Index("messages_by_thread", "team", "channel", "thread_ts"),
-    )
-
-    team: Mapped[str] = mapped_column(primary_key=True)
-    channel: Mapped[str] = mapped_column(primary_key=True)
-    ts: Mapped[str] = mapped_column(primary_key=True)
-    thread_ts: Mapped[str]
-    user: Mapped[str | None]
-    channel_type: Mapped[str]
-    is_mention: Mapped[bool]
-    is_shared: Mapped[bool]
-    gesture: Mapped[str | None]
-    state: Mapped[str]
-    reason: Mapped[str | None]
-    owner: Mapped[str | None]
-    lease_until: Mapped[float] = mapped_column(default=0.0)
-    attempts: Mapped[int] = mapped_column(default=0)
-    noted_at: Mapped[float]
-    claimed_at: Mapped[float | None]
-    finished_at: Mapped[float | None]
-    reply_ts: Mapped[str | None]
-    answer_id: Mapped[str | None]
-
-    @property
-    def key(self) -> Key:
-        return Key(self.team, self.channel, self.ts)
-
-
-class AnswerRecord(_Base):
-    """One answer: how it came about and what it cited, never what it said."""
-
-    __tablename__ = "answers"
-
-    id: Mapped[str] = mapped_column(primary_key=True)
-    team: Mapped[str]
-    channel: Mapped[str]
-    ts: Mapped[str]
-    thread_ts: Mapped[str]
-    user: Mapped[str | None]
-    reply_ts: Mapped[str | None]
-    verdict: Mapped[str]
-    reason: Mapped[str]
-    model: Mapped[str | None]
-    revision: Mapped[str | None]
-    steps: Mapped[int]
-    cost_usd: Mapped[float | None]
-    seconds: Mapped[float]
-    at: Mapped[float] = mapped_column(index=True)
-    citations: Mapped[list[Any]]
-    unsupported: Mapped[int]
-    trace: Mapped[list[Any]]
-
-
-class Vote(_Base):
-    """One person's last word on an answer."""
-
-    __tablename__ = "feedback"
-
-    answer_id: Mapped[str] = mapped_column(primary_key=True)
-    user: Mapped[str] = mapped_column(primary_key=True)
-    vote: Mapped[str]
-    reason: Mapped[str | None]
-    at: Mapped[float]
-
-
 class Journal:
     """Shared by the threads of one process, and by replicas through a server database."""
 
@@ -117,7 +42,7 @@ class Journal:
         self._engine = engine
         self._alone = alone
         self._me = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
-        _Base.metadata.create_all(engine)
+        Base.metadata.create_all(engine)
         with self._session() as session:
             old = time.time() - _KEEP_SECONDS
             session.execute(sa.delete(NotedMessage).where(NotedMessage.noted_at < old))
@@ -278,6 +203,7 @@ class Journal:
                         {"id": p.id, "path": p.path, "hash": p.hash, "lines": list(p.lines)}
                         for p in answer.citations
                     ],
+                    passages=[{"id": p.id, "hash": p.hash} for p in answer.passages[:20]],
                     unsupported=len(answer.unsupported),
                     trace=answer.trace.to_json(),
                 )
@@ -308,6 +234,15 @@ class Journal:
             query = query.where(Vote.answer_id == answer_id)
         with self._session() as session:
             return list(session.scalars(query))
+
+    def call_human(self, answer_id: str, user: str) -> bool:
+        """Remember that a human was called; False when one was called before."""
+        try:
+            with self._session() as session:
+                session.add(HumanCall(answer_id=answer_id, user=user, at=time.time()))
+        except IntegrityError:
+            return False
+        return True
 
     def _change(self, key: Key, where: sa.ColumnElement[bool], **values: object) -> bool:
         with self._session() as session:

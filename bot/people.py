@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from slack_sdk import WebClient
-from slack_sdk.errors import SlackApiError
 
+from bot.clients import SLACK_FAILED, slack_error
 from bot.events import Identity, Question
 from bot.settings import BotSettings
 
@@ -67,17 +67,10 @@ class People:
                 channel = self._client.conversations_info(channel=user).get("channel") or {}
                 return Person(name=str(channel["name"])) if channel.get("name") else None
             found = self._client.users_info(user=user).get("user")
-        except (SlackApiError, OSError) as error:
+        except SLACK_FAILED as error:
             log.info("users.info failed for %s: %s", user, slack_error(error))
             return None
         return _read_person(found) if isinstance(found, dict) else None
-
-
-def slack_error(error: Exception) -> str:
-    """Slack's error code, or the kind of failure; never a token or a payload."""
-    if isinstance(error, SlackApiError):
-        return str(error.response.get("error") or "unknown")
-    return type(error).__name__
 
 
 def refusal(

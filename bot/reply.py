@@ -17,9 +17,9 @@ from slack_sdk.errors import SlackApiError
 
 from agent.answer import Answer
 from bot.alerts import message_text
+from bot.clients import SLACK_FAILED, slack_error
 from bot.events import Question
 from bot.markup import escape
-from bot.people import slack_error
 from bot.thread import EVENT_TYPE, read_thread
 
 log = logging.getLogger(__name__)
@@ -77,7 +77,7 @@ class Replier:
             self.client.chat_postEphemeral(
                 channel=question.channel, user=question.user, text=text, **place
             )
-        except (SlackApiError, OSError) as error:
+        except SLACK_FAILED as error:
             log.warning("could not tell the asker in %s: %s", question.channel, slack_error(error))
 
     def _post_or_degrade(
@@ -115,7 +115,7 @@ class Replier:
                         **message,
                     )["ts"]
                 )
-            except (SlackApiError, OSError) as error:
+            except SLACK_FAILED as error:
                 code = slack_error(error)
                 if code in _CONTENT:
                     raise
@@ -134,7 +134,7 @@ class Replier:
         """The ts of this very message, where it reached Slack although its response was lost."""
         try:
             thread = read_thread(self.client, self.question.channel, self.question.thread_ts)
-        except (SlackApiError, OSError):
+        except SLACK_FAILED:
             return None
         for message in thread:
             metadata = message.get("metadata") or {}

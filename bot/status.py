@@ -8,10 +8,9 @@ import logging
 import threading
 
 from slack_sdk import WebClient
-from slack_sdk.errors import SlackApiError
 
 from agent.loop import Progress
-from bot.people import slack_error
+from bot.clients import SLACK_FAILED, slack_error
 
 log = logging.getLogger(__name__)
 
@@ -75,6 +74,6 @@ class Status:
             return
         try:
             self._client.assistant_threads_setStatus(**self._place, status=line)
-        except (SlackApiError, OSError) as error:
+        except SLACK_FAILED as error:
             log.debug("status refused: %s", slack_error(error))
             self._refused = slack_error(error) not in ("ratelimited", "TimeoutError")

@@ -5,6 +5,7 @@ answers are told apart by own ids, joined when they were posted in parts, and ca
 they cited, read back from the message metadata (or, where there is none, from the bracketed ids).
 """
 
+import math
 import re
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -24,9 +25,10 @@ EVENT_TYPE = "footnote_answer"
 MAX_PAGES = 50
 MAX_MESSAGES = 1_000
 MAX_CHARS = 40_000
-MAX_MESSAGE_CHARS = 6_000
+MAX_OWN_CHARS = 20_000
 MAX_QUESTION_CHARS = 12_000
 
+_HOP = 8
 _ID = re.compile(r"\[([^\[\]\s]+-\d+)\]")
 _CONTROLS = ("actions", "context_actions", "context", "divider")
 
@@ -62,10 +64,10 @@ def build_conversation(
     turns = [*_earlier(question, thread, me, names)]
     attached = message_text({"attachments": question.message.get("attachments")}, names)
     if attached:
-        turns.append(Turn("person", asker, _shorten(attached, MAX_MESSAGE_CHARS)))
+        turns.append(Turn("person", asker, attached))
     if question.files:
         files = ", ".join(question.files)
-        turns.append(Turn("person", asker, f"(attached, not readable for you: {files})"))
+        turns.append(Turn("person", asker, f"[attached files, which you cannot read: {files}]"))
     text = question_text(question, me, names)
     turns.append(Turn("person", asker, _shorten(text, MAX_QUESTION_CHARS)))
     return Conversation(tuple(turns))
@@ -120,13 +122,10 @@ def _turn(message: Message, me: Identity, names: Names) -> Turn | None:
     else:
         name = (names(user) if isinstance(user, str) else None) or "somebody"
     text = message_text(_without_own_mention(message, me.user_id), names)
-    files = [str(f.get("name") or "a file") for f in message.get("files") or ()]
-    if files:
-        text = f"{text}\n(attached, not readable for you: {', '.join(files)})".strip()
     if not text:
         return None
     speaker = "other_bot" if robot else "person"
-    return Turn(speaker, str(name), _shorten(text, MAX_MESSAGE_CHARS))
+    return Turn(speaker, str(name), text)
 
 
 def _own_turn(message: Message, names: Names) -> Turn | None:
@@ -136,9 +135,8 @@ def _own_turn(message: Message, names: Names) -> Turn | None:
     text.
     """
     blocks = [b for b in message.get("blocks") or () if b.get("type") not in _CONTROLS]
-    text = message_text({"blocks": blocks}, names) if blocks else ""
-    text = text or message_text({"text": message.get("text")}, names)
-    text = re.sub(r"(\[[^\[\]\s]+-\d+\])\s*\(?<?https?://[^\s()<>]+>?\)?", r"\1", text)
+    shown = {"blocks": blocks} if blocks else {"text": message.get("text")}
+    text = message_text(shown, names, limit=MAX_OWN_CHARS, addresses=False)
     if not text:
         return None
     listed = _payload(message).get("cited") or ()
@@ -175,16 +173,16 @@ def _within_budget(turns: Sequence[Turn]) -> list[Turn]:
         return list(turns)
     first, rest = turns[0], turns[1:]
     left = MAX_CHARS - len(first.text)
-    kept: list[Turn] = []
+    kept = 0
     for turn in reversed(rest):
         left -= len(turn.text)
         if left < 0:
             break
-        kept.append(turn)
-    gone = len(rest) - len(kept)
-    if gone:
-        first = replace(first, text=f"{first.text}\n[{gone} messages of the thread left out]")
-    return [first, *reversed(kept)]
+        kept += 1
+    # Dropped so many at a time, so that the beginning changes rarely and can be cached.
+    gone = math.ceil((len(rest) - kept) / _HOP) * _HOP
+    first = replace(first, text=f"{first.text}\n[{gone} messages of the thread left out]")
+    return [first, *rest[gone:]]
 
 
 def _shorten(text: str, limit: int) -> str:

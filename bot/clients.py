@@ -1,0 +1,82 @@
+"""Web API clients, one a purpose: reading may be repeated, posting may not, hints give up."""
+
+from dataclasses import dataclass
+from http.client import HTTPException
+from urllib.error import URLError
+
+from slack_sdk import WebClient
+from slack_sdk.errors import SlackApiError
+from slack_sdk.http_retry.builtin_handlers import (
+    ConnectionErrorRetryHandler,
+    RateLimitErrorRetryHandler,
+)
+
+from bot.events import Identity
+from bot.settings import BotSettings
+from ingest.errors import FootnoteError, SettingsError
+
+SLACK_FAILED = (SlackApiError, OSError, HTTPException)
+"""Everything a Web API call may raise when Slack refuses it or cannot be reached."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clients:
+    read: WebClient
+    """Repeats a call after a lost connection and after ``Retry-After``."""
+    post: WebClient
+    """Waits for ``Retry-After``; never repeats after a lost connection, which could post twice."""
+    hint: WebClient
+    """For what is nice to have: gives up at once."""
+
+
+class SlackRefused(FootnoteError):
+    """Slack cannot be reached, or does not take the tokens."""
+
+
+def open_clients(settings: BotSettings) -> Clients:
+    token = settings.bot_token.get_secret_value() if settings.bot_token else ""
+    if not token.startswith("xoxb-"):
+        raise SettingsError(
+            "SLACK_BOT_TOKEN is missing or no bot token. Copy the token that begins with xoxb- "
+            'from "OAuth & Permissions" of your Slack app.'
+        )
+    waits = RateLimitErrorRetryHandler(max_retry_count=4)
+    base = settings.slack_api_url.rstrip("/") + "/"
+    return Clients(
+        read=WebClient(
+            token, base, timeout=20, retry_handlers=[ConnectionErrorRetryHandler(), waits]
+        ),
+        post=WebClient(token, base, timeout=20, retry_handlers=[waits]),
+        hint=WebClient(token, base, timeout=5, retry_handlers=[]),
+    )
+
+
+def identify(client: WebClient) -> Identity:
+    """Who the bot is; the first call to Slack, so wrong tokens and no network are told here."""
+    try:
+        me = client.auth_test()
+    except SlackApiError as error:
+        raise SlackRefused(
+            f"Slack does not take SLACK_BOT_TOKEN ({slack_error(error)}). Install the app in your "
+            'workspace again and copy the token from "OAuth & Permissions".'
+        ) from error
+    except (URLError, OSError, HTTPException) as error:
+        raise SlackRefused(
+            f"Slack cannot be reached at {client.base_url} ({type(error).__name__}). "
+            "Check the network, a proxy, or SLACK_API_URL."
+        ) from error
+    return Identity(
+        user_id=str(me["user_id"]),
+        bot_id=me.get("bot_id"),
+        team_id=str(me["team_id"]),
+        enterprise_id=me.get("enterprise_id"),
+    )
+
+
+def slack_error(error: Exception) -> str:
+    """Slack's error code, or the kind of failure; never a token or a payload."""
+    if isinstance(error, SlackApiError):
+        response = error.response
+        code = response.get("error") if hasattr(response, "get") else None
+        return str(code or "unknown")
+    return type(error).__name__

@@ -1,0 +1,237 @@
+"""What people do with an answer: thumbs, a reason, the passages behind it, a call for a human.
+
+A vote is stored before anything else happens, and a person's last vote counts. The only words
+stored are those that somebody writes into the reason form.
+"""
+
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+from slack_bolt import Ack
+
+from bot.app import Listener
+from bot.clients import SLACK_FAILED, Clients, slack_error
+from bot.extras import FEEDBACK, HUMAN, PASSAGES
+from bot.journal import Journal
+from bot.markup import escape
+from bot.records import AnswerRecord
+from ingest.documents import Passage
+from ingest.index import Index
+
+log = logging.getLogger(__name__)
+
+REASON_FORM = "footnote_reason"
+_MOST_PASSAGES = 6
+_PASSAGE_CHARS = 1_500
+_FORGOTTEN = "I no longer know this answer. Ask again and use the buttons under the new one."
+
+Json = dict[str, Any]
+
+
+class Feedback:
+    def __init__(
+        self, clients: Clients, journal: Journal, index: Index, help_group: str | None
+    ) -> None:
+        self._clients = clients
+        self._journal = journal
+        self._index = index
+        self._help_group = help_group
+
+    def listeners(self) -> list[Listener]:
+        return [
+            Listener("action", FEEDBACK, self._vote),
+            Listener("action", PASSAGES, self._passages),
+            Listener("action", HUMAN, self._human),
+            Listener("view", REASON_FORM, self._reason),
+        ]
+
+    def _vote(self, ack: Ack, body: Json) -> None:
+        ack()
+        answer_id, _, vote = _value(body).rpartition(":")
+        if vote not in ("up", "down") or not answer_id:
+            return
+        self._journal.vote(answer_id, _user(body), vote)
+        if vote == "down":
+            self._ask_why(body, answer_id)
+        else:
+            self._whisper(body, "Thank you. :pray: Noted as helpful.")
+
+    def _ask_why(self, body: Json, answer_id: str) -> None:
+        try:
+            self._clients.hint.views_open(
+                trigger_id=body["trigger_id"], view=reason_form(answer_id)
+            )
+        except (*SLACK_FAILED, KeyError) as error:
+            log.info("could not ask for a reason: %s", slack_error(error))
+            self._whisper(body, "Thank you. Noted as not helpful.")
+
+    def _reason(self, ack: Ack, body: Json) -> None:
+        ack()
+        view = body["view"]
+        fields = view.get("state", {}).get("values", {}).get("reason", {})
+        reason = (fields.get("reason", {}).get("value") or "").strip()
+        if reason:
+            self._journal.vote(str(view["private_metadata"]), _user(body), "down", reason[:2_000])
+
+    def _passages(self, ack: Ack, body: Json) -> None:
+        """Show the asker of the click what the answer was made from, as indexed now."""
+        ack()
+        record = self._journal.answer(_value(body))
+        if record is None:
+            return self._whisper(body, _FORGOTTEN)
+        found = self._index.passages([str(c["id"]) for c in record.passages[:_MOST_PASSAGES]])
+        if not found:
+            return self._whisper(body, "The passages behind this answer are no longer in the docs.")
+        text = "The passages behind this answer:"
+        return self._whisper(body, text, [_section(text), *passage_blocks(found)])
+
+    def _human(self, ack: Ack, body: Json) -> None:
+        """Call a human into the thread, once an answer."""
+        ack()
+        record = self._journal.answer(_value(body))
+        if record is None:
+            return self._whisper(body, _FORGOTTEN)
+        if not self._journal.call_human(record.id, _user(body)):
+            return self._whisper(body, "Somebody was called already: see the thread.")
+        owners = {p: info.owner for p, info in self._pages(record).items() if info.owner}
+        text = summary(record, _user(body), self._help_group, owners, self._link(record))
+        try:
+            self._clients.post.chat_postMessage(
+                channel=record.channel,
+                thread_ts=record.thread_ts,
+                text=text,
+                unfurl_links=False,
+                unfurl_media=False,
+            )
+        except SLACK_FAILED as error:
+            log.warning("could not call a human: %s", slack_error(error))
+            return self._whisper(body, "I could not post the call for help. Please ask in person.")
+        return None
+
+    def _pages(self, record: AnswerRecord) -> dict[str, Any]:
+        cited = {str(c["path"]) for c in record.citations}
+        return {d.path: d for d in self._index.documents() if d.path in cited} if cited else {}
+
+    def _link(self, record: AnswerRecord) -> str | None:
+        try:
+            found = self._clients.hint.chat_getPermalink(
+                channel=record.channel, message_ts=record.ts
+            )
+        except SLACK_FAILED:
+            return None
+        link = found.get("permalink")
+        return link if isinstance(link, str) else None
+
+    def _whisper(self, body: Json, text: str, blocks: Sequence[Json] | None = None) -> None:
+        channel, message = body.get("channel", {}), body.get("message", {})
+        try:
+            self._clients.post.chat_postEphemeral(
+                channel=channel["id"],
+                user=_user(body),
+                thread_ts=message.get("thread_ts"),
+                text=text,
+                blocks=blocks,
+            )
+        except (*SLACK_FAILED, KeyError) as error:
+            log.info("could not tell somebody about their click: %s", slack_error(error))
+
+
+def reason_form(answer_id: str) -> Json:
+    """The form that a thumb down opens."""
+    return {
+        "type": "modal",
+        "callback_id": REASON_FORM,
+        "private_metadata": answer_id,
+        "title": {"type": "plain_text", "text": "What was wrong?"},
+        "submit": {"type": "plain_text", "text": "Send"},
+        "close": {"type": "plain_text", "text": "Skip"},
+        "blocks": [
+            {
+                "type": "input",
+                "block_id": "reason",
+                "optional": True,
+                "label": {"type": "plain_text", "text": "What should the answer have said?"},
+                "hint": {
+                    "type": "plain_text",
+                    "text": "Your vote is counted. What you write here is kept for the docs team.",
+                },
+                "element": {
+                    "type": "plain_text_input",
+                    "action_id": "reason",
+                    "multiline": True,
+                    "max_length": 2000,
+                },
+            }
+        ],
+    }
+
+
+def summary(
+    record: AnswerRecord,
+    user: str,
+    help_group: str | None,
+    owners: dict[str, str],
+    link: str | None,
+) -> str:
+    """The line that calls somebody: who asks, about what, what Footnote had, who owns the pages.
+
+    Only the configured group and the asker are real mentions; owners come from the docs repo.
+    """
+    called = mention(help_group) if help_group else ""
+    asks = f"{called} <@{user}> needs a human here".strip()
+    parts = [f":raising_hand: {asks}" + (f" ({_linked(link, 'the question')})." if link else ".")]
+    parts.append(f"My answer was `{record.verdict}`.")
+    pages = list(dict.fromkeys(str(c["path"]) for c in record.citations))
+    if pages:
+        parts.append("Pages: " + ", ".join(f"`{escape(p)}`" for p in pages[:5]) + ".")
+    if owners:
+        named = ", ".join(dict.fromkeys(escape(owner) for owner in owners.values()))
+        parts.append(f"Owner: {named}.")
+    return " ".join(parts)
+
+
+def mention(ident: str) -> str:
+    """A real mention of a configured group or person."""
+    return f"<!subteam^{ident}>" if ident.startswith("S") else f"<@{ident}>"
+
+
+def passage_blocks(passages: Sequence[Passage]) -> list[Json]:
+    """Passages verbatim, each under its id: as preformatted text nothing in them is markup."""
+    blocks: list[Json] = []
+    for passage in passages:
+        head: list[Json] = [{"type": "text", "text": f"[{passage.id}]", "style": {"bold": True}}]
+        if passage.url:
+            head = [{"type": "link", "url": passage.url, "text": f"[{passage.id}]"}]
+        title = " > ".join(dict.fromkeys((passage.title, *passage.heading)))
+        head.append({"type": "text", "text": f" {title}"})
+        shown = passage.text[:_PASSAGE_CHARS]
+        more = "\n…" if len(passage.text) > len(shown) else ""
+        body = {"type": "text", "text": (shown + more) or " "}
+        blocks.append(
+            {
+                "type": "rich_text",
+                "elements": [
+                    {"type": "rich_text_section", "elements": head},
+                    {"type": "rich_text_preformatted", "elements": [body]},
+                ],
+            }
+        )
+    return blocks
+
+
+def _section(text: str) -> Json:
+    return {"type": "section", "text": {"type": "mrkdwn", "text": text}}
+
+
+def _linked(url: str, label: str) -> str:
+    return f"<{url}|{label}>"
+
+
+def _value(body: Json) -> str:
+    actions = body.get("actions") or [{}]
+    return str(actions[0].get("value") or "")
+
+
+def _user(body: Json) -> str:
+    return str(body.get("user", {}).get("id", ""))

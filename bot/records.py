@@ -1,0 +1,95 @@
+"""The journal's tables: messages, answers, feedback, calls for a human. No message text in any."""
+
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+
+from bot.events import Key
+
+
+class Base(DeclarativeBase):
+    type_annotation_map = {dict[str, Any]: sa.JSON, list[Any]: sa.JSON}  # noqa: RUF012  # SQLAlchemy reads it as declared
+
+
+class NotedMessage(Base):
+    """A message that may have to be answered, and how far that got."""
+
+    __tablename__ = "messages"
+    __table_args__ = (
+        sa.UniqueConstraint("team", "channel", "gesture"),
+        sa.Index("messages_by_state", "state", "noted_at"),
+        sa.Index("messages_by_thread", "team", "channel", "thread_ts"),
+    )
+
+    team: Mapped[str] = mapped_column(primary_key=True)
+    channel: Mapped[str] = mapped_column(primary_key=True)
+    ts: Mapped[str] = mapped_column(primary_key=True)
+    thread_ts: Mapped[str]
+    user: Mapped[str | None]
+    channel_type: Mapped[str]
+    is_mention: Mapped[bool]
+    is_shared: Mapped[bool]
+    gesture: Mapped[str | None]
+    state: Mapped[str]
+    reason: Mapped[str | None]
+    owner: Mapped[str | None]
+    lease_until: Mapped[float] = mapped_column(default=0.0)
+    attempts: Mapped[int] = mapped_column(default=0)
+    noted_at: Mapped[float]
+    claimed_at: Mapped[float | None]
+    finished_at: Mapped[float | None]
+    reply_ts: Mapped[str | None]
+    answer_id: Mapped[str | None]
+
+    @property
+    def key(self) -> Key:
+        return Key(self.team, self.channel, self.ts)
+
+
+class AnswerRecord(Base):
+    """One answer: how it came about and what it cited, never what it said."""
+
+    __tablename__ = "answers"
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    team: Mapped[str]
+    channel: Mapped[str]
+    ts: Mapped[str]
+    thread_ts: Mapped[str]
+    user: Mapped[str | None]
+    reply_ts: Mapped[str | None]
+    verdict: Mapped[str]
+    reason: Mapped[str]
+    model: Mapped[str | None]
+    revision: Mapped[str | None]
+    steps: Mapped[int]
+    cost_usd: Mapped[float | None]
+    seconds: Mapped[float]
+    at: Mapped[float] = mapped_column(index=True)
+    citations: Mapped[list[Any]]
+    passages: Mapped[list[Any]]
+    unsupported: Mapped[int]
+    trace: Mapped[list[Any]]
+
+
+class Vote(Base):
+    """One person's last word on an answer."""
+
+    __tablename__ = "feedback"
+
+    answer_id: Mapped[str] = mapped_column(primary_key=True)
+    user: Mapped[str] = mapped_column(primary_key=True)
+    vote: Mapped[str]
+    reason: Mapped[str | None]
+    at: Mapped[float]
+
+
+class HumanCall(Base):
+    """Somebody pressed *Need a human* under an answer."""
+
+    __tablename__ = "human_calls"
+
+    answer_id: Mapped[str] = mapped_column(primary_key=True)
+    user: Mapped[str]
+    at: Mapped[float]
