@@ -1,0 +1,103 @@
+"""A page's lines at a revision -> the address that opens them, in the form of its code host."""
+
+import re
+from urllib.parse import quote, unquote, urlsplit
+
+from ingest.documents import Revision
+
+# Code hosts render such a page, and show its lines only when asked for the source.
+_RENDERED = (".md", ".markdown", ".mdx", ".rst", ".ipynb")
+
+# Hosts that take ssh on the https port, under another name.
+_WEB_HOSTS = {
+    "ssh.github.com": "github.com",
+    "altssh.gitlab.com": "gitlab.com",
+    "altssh.bitbucket.org": "bitbucket.org",
+}
+
+
+def permalink(
+    revision: Revision, docs_root: str, path: str, lines: tuple[int, int], template: str | None
+) -> str | None:
+    """Opens ``lines`` of ``path`` as indexed; None where nothing would open exactly those.
+
+    A template may use ``{commit}``, ``{path}`` (from the top of the repo), ``{page}`` (from the
+    docs root), ``{first}`` and ``{last}``.
+    """
+    from_top = quote(f"{docs_root.strip('/')}/{path}".lstrip("/"))
+    # Edited files are nowhere but here: no commit shows them.
+    commit = None if revision.dirty else revision.commit
+    if template:
+        values = {"path": from_top, "page": quote(path), "first": lines[0], "last": lines[1]}
+        return _filled(template, values, commit)
+    if commit is None or revision.remote is None:
+        return None
+    return _at_host(revision.remote, commit, from_top, lines)
+
+
+def _filled(template: str, values: dict[str, str | int], commit: str | None) -> str | None:
+    if commit is None and "{commit}" in template:
+        return None
+    known = {**values, "commit": commit}
+    return re.sub(r"\{(\w+)\}", lambda name: str(known.get(name[1], name[0])), template)
+
+
+def _at_host(remote: str, commit: str, path: str, lines: tuple[int, int]) -> str | None:
+    address = _web_address(remote)
+    if address is None:
+        return None
+    host, repo = address
+    site = f"https://{host}"
+    first, last = lines
+    rendered = path.lower().endswith(_RENDERED)
+    match _kind(host, repo):
+        case "github":
+            plain = "?plain=1" if rendered else ""
+            return f"{site}/{repo}/blob/{commit}/{path}{plain}#L{first}-L{last}"
+        case "gitlab":
+            plain = "?plain=1" if rendered else ""
+            return f"{site}/{repo}/-/blob/{commit}/{path}{plain}#L{first}-{last}"
+        case "gitea":
+            source = "?display=source" if rendered else ""
+            return f"{site}/{repo}/src/commit/{commit}/{path}{source}#L{first}-L{last}"
+        case "bitbucket cloud":
+            return f"{site}/{repo}/src/{commit}/{path}#lines-{first}:{last}"
+        case "bitbucket server":
+            project, _, name = repo.removeprefix("scm/").partition("/")
+            browse = f"{site}/projects/{project}/repos/{name}/browse"
+            return f"{browse}/{path}?at={commit}#{first}-{last}"
+    return None
+
+
+def _web_address(remote: str) -> tuple[str, str] | None:
+    """Host (with port) and quoted path of the repo's web page."""
+    if short := re.fullmatch(r"(?:[\w.-]+@)?([\w.-]+):(?!//)(.+)", remote):
+        host, repo = short[1], short[2]
+    else:
+        parts = urlsplit(remote)
+        if parts.scheme not in ("https", "ssh") or not parts.hostname:
+            return None
+        host, repo = parts.hostname, unquote(parts.path)
+        # An ssh port says nothing about where the web page is.
+        if parts.scheme == "https" and parts.port:
+            host = f"{host}:{parts.port}"
+    repo = repo.strip("/").removesuffix(".git")
+    return (_WEB_HOSTS.get(host.lower(), host.lower()), quote(repo)) if "/" in repo else None
+
+
+def _kind(host: str, repo: str) -> str | None:
+    """Which software a host runs, by what its name says."""
+    if host == "bitbucket.org":
+        return "bitbucket cloud"
+    for word, kind in (
+        ("github", "github"),
+        ("gitlab", "gitlab"),
+        ("bitbucket", "bitbucket server"),
+        ("gitea", "gitea"),
+        ("forgejo", "gitea"),
+        ("codeberg", "gitea"),
+    ):
+        if word in host:
+            return kind
+    # Only GitLab has groups inside groups.
+    return "gitlab" if repo.count("/") > 1 else None
