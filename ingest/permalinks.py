@@ -28,17 +28,19 @@ def permalink(
     # Edited files are nowhere but here: no commit shows them.
     commit = None if revision.dirty else revision.commit
     if template:
-        values = {"path": from_top, "page": quote(path), "first": lines[0], "last": lines[1]}
-        return _filled(template, values, commit)
+        return _filled(template, commit, path=from_top, page=quote(path), lines=lines)
     if commit is None or revision.remote is None:
         return None
     return _at_host(revision.remote, commit, from_top, lines)
 
 
-def _filled(template: str, values: dict[str, str | int], commit: str | None) -> str | None:
+def _filled(
+    template: str, commit: str | None, path: str, page: str, lines: tuple[int, int]
+) -> str | None:
     if commit is None and "{commit}" in template:
         return None
-    known = {**values, "commit": commit}
+    first, last = lines
+    known = {"commit": commit, "path": path, "page": page, "first": first, "last": last}
     return re.sub(r"\{(\w+)\}", lambda name: str(known.get(name[1], name[0])), template)
 
 
