@@ -6,12 +6,13 @@ at lines, a table at rows, prose at lines or sentences).
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from math import ceil
 
 from ingest.documents import Chunk
 from ingest.loader import Document
 from ingest.pieces import Piece, halves, pieces_of, rendered
-from ingest.readers.cleaning import search_text
+from ingest.readers.cleaning import has_words
 from ingest.readers.reading import Block, Reading
 
 CHUNKER_VERSION = 1
@@ -39,11 +40,9 @@ def chunk_document(document: Document, fits: Fits) -> list[Chunk]:
     for path, blocks in _sections(document.reading):
         heading = _labels(title, path, fits)
         for packed in _packed(blocks, document.reading):
-            for pieces in _fitted(packed, document, title, heading, fits):
-                chunk = _chunk(pieces, document, title, heading, len(chunks))
-                if chunk.search_text:
-                    chunks.append(chunk)
-    return chunks
+            chunks.extend(_fitted(packed, document, title, heading, fits))
+    prefix = chunk_prefix(document.path)
+    return [replace(c, id=f"{prefix}-{number}", number=number) for number, c in enumerate(chunks)]
 
 
 def _sections(reading: Reading) -> Iterator[tuple[Path, list[Block]]]:
@@ -70,12 +69,7 @@ def _is_bare(section: Sequence[Block], reading: Reading) -> bool:
     """Whether there is nothing to read in it but its headings."""
     if len(section) > 3:
         return False
-    return all(block.kind == "heading" or not _words(block, reading) for block in section)
-
-
-def _words(block: Block, reading: Reading) -> str:
-    sample = "\n".join(reading.lines[block.start : block.end])[:TARGET]
-    return search_text(reading.syntax, block.kind, sample)
+    return all(block.kind == "heading" or not has_words(block, reading) for block in section)
 
 
 def _labels(title: str, path: Path, fits: Fits) -> Path:
@@ -128,30 +122,22 @@ def _introduction(packed: Sequence[Piece], room: float) -> list[Piece]:
 
 def _fitted(
     pieces: list[Piece], document: Document, title: str, heading: Path, fits: Fits
-) -> Iterator[list[Piece]]:
+) -> Iterator[Chunk]:
     """Halve what the embedder would not see to its end."""
-    if fits(_chunk(pieces, document, title, heading, 0).embed_text):
-        yield pieces
-        return
-    for half in halves(pieces, document.reading):
-        if half == pieces:
-            yield pieces
-        else:
-            yield from _fitted(half, document, title, heading, fits)
-
-
-def _chunk(
-    pieces: Sequence[Piece], document: Document, title: str, heading: Path, number: int
-) -> Chunk:
     reading = document.reading
     text, search = rendered(pieces, reading)
-    return Chunk(
-        id=f"{chunk_prefix(document.path)}-{number}",
+    chunk = Chunk(
+        id="",
         path=document.path,
-        number=number,
+        number=0,
         title=title,
         heading=heading,
         lines=(reading.number(pieces[0].start), reading.number(pieces[-1].end - 1)),
         text=text,
         search_text=search,
     )
+    smaller = [] if fits(chunk.embed_text) else halves(pieces, reading)
+    if search and not smaller:
+        yield chunk
+    for half in smaller:
+        yield from _fitted(half, document, title, heading, fits)

@@ -5,11 +5,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import PurePosixPath
 
+from ingest.readers.cleaning import has_words
 from ingest.readers.decoding import decode
 from ingest.readers.front_matter import FrontMatter, front_matter
+from ingest.readers.html import read_html
 from ingest.readers.invisible import masked, without_hidden
 from ingest.readers.markdown import read_markdown
+from ingest.readers.notebook import read_notebook
 from ingest.readers.reading import Reading, UnreadableDocument
+from ingest.readers.rst import read_rst
 from ingest.readers.text import read_text
 
 __all__ = ["READERS", "Document", "UnreadableDocument", "load"]
@@ -19,7 +23,11 @@ READERS: dict[str, Reader] = {
     ".md": read_markdown,
     ".markdown": read_markdown,
     ".mdx": lambda lines: read_markdown(lines, mdx=True),
+    ".rst": read_rst,
     ".txt": read_text,
+    ".html": read_html,
+    ".htm": read_html,
+    ".ipynb": read_notebook,
 }
 
 
@@ -44,13 +52,9 @@ def load(path: str, data: bytes) -> Document:
     if reader is None:
         raise UnreadableDocument(f"unsupported: no reader for {suffix or 'files without a suffix'}")
     text, credentials = masked(without_hidden(decode(data)))
-    lines = text.split("\n")
-    about = front_matter(lines)
-    try:
-        reading = reader(["" if i < about.end else line for i, line in enumerate(lines)])
-    except RecursionError as error:
-        raise UnreadableDocument("malformed: nested too deeply to be read") from error
-    if not any(block.kind != "heading" or block.label for block in reading.blocks):
+    about, lines = front_matter(text.split("\n"))
+    reading = _read(reader, lines)
+    if not any(has_words(block, reading) for block in reading.blocks):
         raise UnreadableDocument("empty: the page has no text")
     return Document(
         path=path,
@@ -61,6 +65,15 @@ def load(path: str, data: bytes) -> Document:
         date=about.date,
         masked=credentials,
     )
+
+
+def _read(reader: Reader, lines: Sequence[str]) -> Reading:
+    try:
+        return reader(lines)
+    except UnreadableDocument:
+        raise
+    except Exception as error:  # whatever a parser trips over costs this page only
+        raise UnreadableDocument(f"malformed: {type(error).__name__} while reading") from error
 
 
 def _title(path: str, about: FrontMatter, reading: Reading) -> str:

@@ -47,24 +47,15 @@ def pieces_of(block: Block, reading: Reading, target: int) -> list[Piece]:
     return list(_by_lines(whole, target))
 
 
-def halves(pieces: Sequence[Piece], reading: Reading) -> Iterator[list[Piece]]:
-    """Two lists of about the same size; the same list again if it cannot be divided."""
-    if len(pieces) > 1:
-        middle = _middle([piece.size for piece in pieces])
-        yield list(pieces[:middle])
-        yield list(pieces[middle:])
-        return
-    (piece,) = pieces
-    if piece.size <= SHORTEST:
-        yield list(pieces)
-        return
-    smaller = _smaller(piece, reading)
-    if len(smaller) == 1:
-        yield smaller
-        return
-    middle = _middle([part.size for part in smaller])
-    yield smaller[:middle]
-    yield smaller[middle:]
+def halves(pieces: Sequence[Piece], reading: Reading) -> list[list[Piece]]:
+    """Two lists of about the same size; none if there is nothing left to divide."""
+    if len(pieces) == 1:
+        (piece,) = pieces
+        pieces = _smaller(piece, reading) if piece.size > SHORTEST else pieces
+    if len(pieces) == 1:
+        return []
+    middle = _middle([piece.size for piece in pieces])
+    return [list(pieces[:middle]), list(pieces[middle:])]
 
 
 def _smaller(piece: Piece, reading: Reading) -> list[Piece]:
@@ -130,16 +121,16 @@ def _last_break(pattern: re.Pattern[str], window: str) -> int:
 
 def rendered(pieces: Sequence[Piece], reading: Reading) -> tuple[str, str]:
     """The text that is shown of these pieces, and the text that is searched."""
-    runs = [list(run) for _, run in groupby(pieces, key=lambda piece: id(piece.block))]
     shown: list[str] = []
     searched: list[tuple[bool, str]] = []
     end = pieces[0].start
-    for run in runs:
-        text, search = _run(run, reading)
-        if shown and run[0].start > end:
+    for _, group in groupby(pieces, key=lambda piece: id(piece.block)):
+        run = list(group)
+        if run[0].start > end:
             shown.append("")
-        shown.append(text)
-        searched.append((run[0].block.kind == "code", search))
+        body = _body(run)
+        shown.append(_framed(body, run, reading))
+        searched.extend(_searched(body, run[0], reading))
         end = run[-1].end
     cleaned = (
         search_text(reading.syntax, "code" if code else "prose", "\n".join(t for _, t in group))
@@ -148,34 +139,48 @@ def rendered(pieces: Sequence[Piece], reading: Reading) -> tuple[str, str]:
     return "\n".join(shown).strip("\n"), "\n".join(filter(None, cleaned))
 
 
-def _run(run: Sequence[Piece], reading: Reading) -> tuple[str, str]:
-    """One block's pieces: with its header and footer where it was cut, without them for search."""
-    block = run[0].block
+def _body(run: Sequence[Piece]) -> list[str]:
+    """The lines of one block's pieces; what was cut inside a line is put together again."""
     body: list[str] = []
     end = run[0].start
     for piece in run:
-        if piece.start < end and body:
+        if body and piece.start < end:
             body[-1] += piece.lines[0]
             body.extend(piece.lines[1:])
         else:
             body.extend(piece.lines)
         end = piece.end
-    text = "\n".join(body)
+    return body
+
+
+def _framed(body: Sequence[str], run: Sequence[Piece], reading: Reading) -> str:
+    """With its block's header and footer, where it was cut away from them."""
+    block = run[0].block
     header, footer = _frame(block, reading)
-    first, last = block.start + len(header), block.end - len(footer)
-    if header and run[0].start >= first:
-        text = "\n".join((*header, text))
-    if footer and end <= last:
-        text = "\n".join((text, *footer))
-    if block.kind == "table":
-        return text, text
-    inner = body[max(0, first - run[0].start) :]
-    return text, "\n".join(inner[: len(inner) - max(0, end - last)])
+    before = header if run[0].start >= block.start + block.header else ()
+    after = footer if run[-1].end <= block.end - block.footer else ()
+    return "\n".join((*before, *body, *after))
 
 
-def _frame(block: Block, reading: Reading) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _frame(block: Block, reading: Reading) -> tuple[Sequence[str], Sequence[str]]:
     header = reading.lines[block.start : block.start + block.header]
-    footer = reading.lines[block.end - block.footer : block.end] if block.footer else ()
-    if sum(map(len, header)) > LONGEST_REPEAT:
-        return (), ()
-    return header, footer
+    footer = reading.lines[block.end - block.footer : block.end]
+    worth_it = sum(map(len, header)) <= LONGEST_REPEAT
+    return (header, footer) if worth_it else ((), ())
+
+
+def _searched(body: list[str], piece: Piece, reading: Reading) -> Iterator[tuple[bool, str]]:
+    """What of it is code, and what is not: only the latter is markup."""
+    block = piece.block
+    if block.parts and len(body) == block.end - block.start:
+        for part in block.parts:
+            lines = body[part.start - block.start : part.end - block.start]
+            yield from _searched(lines, Piece(part, part.start, tuple(lines)), reading)
+    elif block.kind == "code":
+        first = max(0, block.start + block.header - piece.start)
+        last = min(len(body), block.end - block.footer - piece.start)
+        yield True, "\n".join(body[first:last])
+    elif block.kind == "table" and piece.start >= block.start + block.header:
+        yield False, "\n".join((*_frame(block, reading)[0], *body))
+    else:
+        yield False, "\n".join(body)

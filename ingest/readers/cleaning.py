@@ -3,7 +3,7 @@
 import re
 from html import unescape
 
-from ingest.readers.reading import Kind, Syntax
+from ingest.readers.reading import Block, Kind, Reading, Syntax
 from ingest.readers.wrappers import ATTRIBUTES, SPOKEN
 
 COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
@@ -17,7 +17,7 @@ ELEMENTS = (
 TAG = re.compile(rf"</?(?:{ELEMENTS})(?![\w:-]){ATTRIBUTES}>")
 TARGET = r"(?:\((?:[^()\n]|\([^()\n]*\))*\)|\[[^\]\n]*\])"
 IMAGE = re.compile(rf"!\[([^\]\[]*)\]{TARGET}")
-LINK = re.compile(rf"\[((?:[^\[\]\n]|\[[^\[\]\n]*\])*)\]{TARGET}")
+LINK = re.compile(rf"\[((?:[^\[\]]|\[[^\[\]]*\])*)\]{TARGET}")
 WIKI_LINK = re.compile(r"\[\[([^\]|\n]*)(?:\|([^\]\n]*))?\]\]")
 AUTOLINK = re.compile(r"<((?:https?|mailto):[^>\s]*)>")
 FOOTNOTE = re.compile(r"\[\^[^\]\s]+\](:?)")
@@ -42,12 +42,17 @@ TRIGGER = re.compile(r"[<>&{\[!:=|#*_~`\\-]")
 
 RST_ROLE = re.compile(r":[\w:+.-]+:`([^`<]*?)(?:\s*<[^`>]*>)?`")
 RST_LINK = re.compile(r"`([^`<\n]*?)\s*<[^`>\n]*>`_{0,2}")
-RST_DIRECTIVE = re.compile(r"^\s*\.\.\s+([\w:-]+)::[ \t]*(.*)$", re.MULTILINE)
-RST_TARGET = re.compile(r"^\s*\.\.\s+_[^\n]*:[^\n]*$|^\s*:[\w-]+:(?:[ \t][^\n]*)?$", re.MULTILINE)
+RST_DIRECTIVE = re.compile(
+    r"^([ \t]*)\.\.[ \t]+([\w:-]+)::[ \t]*(.*)((?:\n\1[ \t]+:[\w-]+:.*)*)", re.MULTILINE
+)
+RST_SPOKEN = re.compile(r"^\s*:(?:alt|caption|header):[ \t]*(.*)$", re.MULTILINE)
+RST_TARGET = re.compile(r"^\s*\.\.\s+_[^\n]*:[^\n]*$", re.MULTILINE)
 RST_LITERAL = re.compile(r"``([^`\n]+)``")
 RST_UNDERLINE = re.compile(
     r"^[ \t]*([^\w\s])\1{2,}[ \t]*$|^[ \t]*[=+|-][=+| -]{2,}[ \t]*$", re.MULTILINE
 )
+SAMPLE = 4_000
+"""Characters that are looked at to tell whether there are words, or what a heading says."""
 NOTES = {"caution", "danger", "important", "note", "tip", "warning", "attention", "hint", "info"}
 
 
@@ -58,9 +63,15 @@ def search_text(syntax: Syntax, kind: Kind, text: str) -> str:
     return _compact(_rst(text) if syntax == "rst" else _markdown(text))
 
 
+def has_words(block: Block, reading: Reading) -> bool:
+    """Whether there is anything to read in a block."""
+    sample = "\n".join(reading.lines[block.start : block.end])[:SAMPLE]
+    return bool(search_text(reading.syntax, block.kind, sample))
+
+
 def clean_label(heading: str) -> str:
     """A heading as a reader sees it."""
-    text = ATTRIBUTE_LIST.sub("", heading)
+    text = ATTRIBUTE_LIST.sub("", heading[:SAMPLE])
     text = _markdown(text) if TRIGGER.search(text) else text
     return " ".join(text.replace("`", "").split())
 
@@ -128,6 +139,9 @@ def _rst(text: str) -> str:
 
 
 def _directive(match: re.Match[str]) -> str:
-    name, argument = match[1], match[2].strip()
+    name, argument = match[2], match[3].strip()
     label = f"{name.capitalize()}: " if name in NOTES else ""
-    return label + argument
+    words = RST_SPOKEN.findall(match[4])
+    if name not in ("image", "figure"):
+        words.insert(0, argument)
+    return label + " ".join(words)

@@ -19,37 +19,36 @@ Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 class FrontMatter:
     """What front matter says; everything is optional."""
 
-    end: int = 0
-    """Number of lines it takes up; 0 when the page has none."""
     title: str = ""
     owner: str | None = None
     tags: tuple[str, ...] = ()
     date: datetime | None = None
 
 
-def front_matter(lines: Sequence[str]) -> FrontMatter:
-    """Read front matter that begins on line 1; what cannot be read is left to the page."""
-    if not lines:
-        return FrontMatter()
-    fence = lines[0].rstrip()
-    if fence not in ("---", "+++"):
-        return FrontMatter()
-    closings = ("---", "...") if fence == "---" else ("+++",)
+def front_matter(lines: Sequence[str]) -> tuple[FrontMatter, list[str]]:
+    """What it says, and the page with its lines blanked out; what is not valid stays text."""
+    fence = lines[0].rstrip() if lines else ""
+    closings = {"---": ("---", "..."), "+++": ("+++",)}.get(fence, ())
     end = next((i for i, line in enumerate(lines[1:], 1) if line.rstrip() in closings), 0)
     if not end:
-        return FrontMatter()
-    fields = _parsed("\n".join(lines[1:end]), toml=fence == "+++")
-    return FrontMatter() if fields is None else described(fields, end + 1)
+        return FrontMatter(), list(lines)
+    try:
+        fields = _parsed("\n".join(lines[1:end]), toml=fence == "+++")
+    except (yaml.YAMLError, ValueError, TypeError, OverflowError, RecursionError):
+        # Without its rules: the lower one would make a heading of what stands above it.
+        return FrontMatter(), ["", *lines[1:end], "", *lines[end + 1 :]]
+    if fields is None:
+        return FrontMatter(), list(lines)
+    return _described(fields), [""] * (end + 1) + list(lines[end + 1 :])
 
 
-def described(fields: dict[object, object], end: int = 0) -> FrontMatter:
+def _described(fields: dict[object, object]) -> FrontMatter:
     """Pick what the index keeps out of whatever else the fields hold."""
     titles = (_text(fields.get(key)) for key in TITLE_KEYS)
     owners = (", ".join(_list(fields.get(key))) for key in OWNER_KEYS)
     tags = (tag for key in TAG_KEYS for tag in _list(fields.get(key)))
     dates = (_date(fields.get(key)) for key in DATE_KEYS)
     return FrontMatter(
-        end=end,
         title=next(filter(None, titles), ""),
         owner=next(filter(None, owners), None),
         tags=tuple(dict.fromkeys(tags)),
@@ -58,10 +57,8 @@ def described(fields: dict[object, object], end: int = 0) -> FrontMatter:
 
 
 def _parsed(text: str, *, toml: bool) -> dict[object, object] | None:
-    try:
-        fields: object = tomllib.loads(text) if toml else yaml.load(text, Loader=Loader)  # noqa: S506  # a safe loader, the C one where there is one
-    except (yaml.YAMLError, ValueError, TypeError, OverflowError, RecursionError):
-        return None
+    """The fields; None where the lines are valid but no fields."""
+    fields: object = tomllib.loads(text) if toml else yaml.load(text, Loader=Loader)  # noqa: S506  # a safe loader, the C one where there is one
     if fields is None and not text.strip():
         return {}
     return fields if isinstance(fields, dict) else None

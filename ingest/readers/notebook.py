@@ -1,0 +1,109 @@
+"""Jupyter notebook: Markdown and code cells, without outputs -> the reading of a Markdown page.
+
+Code cells are shown as fenced blocks. Each line carries its number in the JSON file.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from ingest.readers.markdown import markdown_blocks
+from ingest.readers.reading import Block, Reading, UnreadableDocument
+
+
+def read_notebook(lines: Sequence[str]) -> Reading:
+    """Read a notebook of format 3 or 4."""
+    source = "\n".join(lines)
+    try:
+        notebook = json.loads(source)
+    except ValueError as error:
+        raise UnreadableDocument(f"malformed: not the JSON of a notebook ({error})") from error
+    language, cells = _contents(notebook)
+    places = _Places(source)
+    shown: list[str] = []
+    numbers: list[int] = []
+    blocks: list[Block] = []
+    for kind, text in cells:
+        numbered = places.of_cell(text)
+        if kind == "code":
+            numbered = _fenced(numbered, language)
+        cell, cell_blocks = markdown_blocks([line for line, _ in numbered])
+        blocks.extend(_moved(block, len(shown)) for block in cell_blocks)
+        shown.extend((*cell, ""))
+        numbers.extend(number for _, number in numbered)
+        numbers.append(numbers[-1])
+    return Reading("markdown", tuple(shown), tuple(blocks), tuple(numbers))
+
+
+def _contents(notebook: object) -> tuple[str, list[tuple[str, list[str]]]]:
+    """The language, and kind and lines of each cell worth reading."""
+    if not isinstance(notebook, dict):
+        raise UnreadableDocument("malformed: the JSON is not a notebook")
+    sheets = notebook.get("worksheets")
+    cells = notebook.get("cells")
+    if not isinstance(cells, list) and isinstance(sheets, list):
+        cells = [cell for sheet in sheets if isinstance(sheet, dict) for cell in sheet["cells"]]
+    if not isinstance(cells, list):
+        raise UnreadableDocument("malformed: the JSON is not a notebook")
+    return _language(notebook), list(_read_cells(cells))
+
+
+def _read_cells(cells: Sequence[object]) -> Iterator[tuple[str, list[str]]]:
+    for cell in cells:
+        if not isinstance(cell, dict) or cell.get("cell_type") not in ("markdown", "code"):
+            continue
+        text = cell.get("source", cell.get("input", ""))
+        joined = "".join(map(str, text)) if isinstance(text, list) else str(text)
+        if joined.strip():
+            yield cell["cell_type"], joined.strip("\n").split("\n")
+
+
+def _language(notebook: dict[str, object]) -> str:
+    metadata = notebook.get("metadata")
+    for key, entry in (("language_info", "name"), ("kernelspec", "language")):
+        about = metadata.get(key) if isinstance(metadata, dict) else None
+        name = about.get(entry) if isinstance(about, dict) else None
+        if isinstance(name, str) and name.isidentifier():
+            return name
+    return ""
+
+
+@dataclass
+class _Places:
+    """Where the lines of the cells stand in the file, found from its beginning on."""
+
+    source: str
+    position: int = 0
+    line: int = 1
+
+    def of_cell(self, lines: Sequence[str]) -> list[tuple[str, int]]:
+        begin = self.source.find('"source"', self.position)
+        self._move(begin)
+        return [(line, self._number(line)) for line in lines]
+
+    def _number(self, line: str) -> int:
+        if not line.strip():
+            return self.line
+        # A line may be written with or without escapes for what is not ASCII.
+        spellings = (json.dumps(line, ensure_ascii=plain)[1:-1] for plain in (False, True))
+        nearby = self.position + 20_000 + 2 * len(line)
+        found = (self.source.find(text, self.position, nearby) for text in spellings)
+        self._move(next((place for place in found if place >= 0), -1))
+        return self.line
+
+    def _move(self, position: int) -> None:
+        if position > self.position:
+            self.line += self.source.count("\n", self.position, position)
+            self.position = position
+
+
+def _fenced(numbered: list[tuple[str, int]], language: str) -> list[tuple[str, int]]:
+    fence = "```"
+    while any(line.lstrip().startswith(fence) for line, _ in numbered):
+        fence += "`"
+    return [(fence + language, numbered[0][1]), *numbered, (fence, numbered[-1][1])]
+
+
+def _moved(block: Block, by: int) -> Block:
+    parts = tuple(_moved(part, by) for part in block.parts)
+    return replace(block, start=block.start + by, end=block.end + by, parts=parts)
