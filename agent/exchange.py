@@ -11,7 +11,7 @@ from anthropic.types import Message, ToolUseBlock
 from agent.deadline import Deadline
 from agent.draft import Draft
 from agent.errors import ToolError
-from agent.evidence import evidence_blocks, reply_text
+from agent.content import passage_blocks, reply_text
 from agent.model import Model, Request
 from agent.prompts import prompt
 from agent.tools import TOOLS, Corpus, ToolResult, definitions, run_tool
@@ -149,7 +149,7 @@ class Exchange:
         block = {
             "type": "tool_result",
             "tool_use_id": call.id,
-            "content": evidence_blocks(result.passages, result.facts, native=native),
+            "content": passage_blocks(result.passages, result.facts, native=native),
         }
         return {**block, "is_error": True} if result.failed else block
 

@@ -15,7 +15,7 @@ from agent.conversation import Conversation
 from agent.deadline import Deadline, DeadlinePassed
 from agent.draft import Draft, Progress
 from agent.errors import Cancelled, ModelUnavailable
-from agent.evidence import reply_text
+from agent.content import reply_text
 from agent.exchange import Exchange, tool_calls
 from agent.memory import history, query_of, question, recalled
 from agent.model import ClaudeModel, Model
@@ -180,6 +180,9 @@ class Agent:
             elif stop == "pause_turn" and pauses < _PAUSES:
                 pauses += 1
                 exchange.keep(message)
+                if not any(block.type == "server_tool_use" for block in message.content):
+                    # Nothing is under way on the server: a message that ends ours is refused.
+                    exchange.say(prompt("continue").template)
             elif stop == "max_tokens" and (calls or not text) and not enlarged:
                 # The input of a call may be cut in the middle without a sign: it is never run.
                 enlarged = True

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from agent.conversation import CitedChunk, Conversation, Turn
-from agent.evidence import Block, evidence_blocks
+from agent.content import Block, passage_blocks
 from agent.profiles import Profile
 from ingest.documents import Passage
 from ingest.index import Index
@@ -63,7 +63,7 @@ def question(
     ):
         if passages:
             native = profile.native_citations
-            content += [_text(what), *evidence_blocks(passages, {}, native=native)]
+            content += [_text(what), *passage_blocks(passages, {}, native=native)]
     today = datetime.now(UTC).strftime("%A, %d %B %Y")
     content.append(_text(f"Today is {today} (UTC). The message to answer is the one above."))
     return {"role": "user", "content": content}

@@ -8,6 +8,7 @@ import logging
 import random
 import socket
 import threading
+import weakref
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -72,6 +73,8 @@ class ClaudeModel:
             max_retries=0,
             open_telemetry=False,
         )
+        # Nobody has to remember to close it: connections go with the model.
+        weakref.finalize(self, self._client.close)
 
     def respond(self, request: Request, deadline: Deadline, note: Note) -> Message:
         """Send ``request``; what failed in passing is sent again, since nothing was shown yet."""

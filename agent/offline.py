@@ -17,7 +17,10 @@ def passages_text(passages: Sequence[Passage], why: str, *, weak: bool = False) 
     if weak:
         means = "These passages are only loosely related: the docs may not answer this."
     else:
-        means = "These are the best-matching passages, word for word; nobody has checked them."
+        means = (
+            "These are the best-matching passages, word for word; "
+            "nobody has checked that they answer the question."
+        )
     parts = [f"_{why} {means}_"]
     parts.extend(_quoted(passage) for passage in best(passages))
     return "\n\n".join(parts)
