@@ -78,8 +78,8 @@ def check_blocks(
         complaints.append(f"no more than {most} items allowed [json-pointer:/blocks]")
     for number, block in enumerate(blocks):
         where = f"[json-pointer:/blocks/{number}]"
-        complaints += [f"{problem} {where}" for problem in _problems(block, kinds)]
-    complaints += [f"{problem} [json-pointer:/blocks]" for problem in _across(blocks)]
+        complaints += [f"{problem} {where}" for problem in _found(_problems(block, kinds))]
+    complaints += [f"{problem} [json-pointer:/blocks]" for problem in _found(_across(blocks))]
     if complaints:
         raise Refusal(
             "invalid_blocks",
@@ -88,6 +88,14 @@ def check_blocks(
         )
     if sum(map(len, [*strings(blocks, "text"), *strings(blocks, "url")])) > ALL_BLOCKS:
         raise Refusal("msg_blocks_too_long")
+
+
+def _found(problems: Iterator[str]) -> list[str]:
+    """The rules read blocks as if they were well formed; one that is not is a problem itself."""
+    try:
+        return list(problems)
+    except (TypeError, AttributeError, KeyError, ValueError):
+        return ["malformed block"]
 
 
 def _problems(block: Json, kinds: frozenset[str]) -> Iterator[str]:

@@ -21,7 +21,7 @@ def content(args: Json, *, update: bool = False) -> Json:
     text = str(args.get("text") or "")
     if markdown is not None and (text or blocks):
         raise Refusal("markdown_text_conflict")
-    if blocks:
+    if blocks is not None:
         check_blocks(blocks)
     if attachments:
         _check_attachments(attachments)

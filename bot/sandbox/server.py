@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import uvicorn
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route, WebSocketRoute
@@ -14,6 +15,7 @@ from starlette.websockets import WebSocket
 
 from bot.sandbox import api, control, methods
 from bot.sandbox.delivery import Delivery, Transport
+from bot.sandbox.guard import Guard
 from bot.sandbox.http_events import HttpEvents
 from bot.sandbox.manifest import Manifest, read_manifest
 from bot.sandbox.refusal import Refusal
@@ -136,5 +138,6 @@ def application(slack: Slack, page: Page | None) -> Starlette:
             Route("/response/{key}", response, methods=["POST"]),
             WebSocketRoute("/link/", link),
             *control.routes(slack),
-        ]
+        ],
+        middleware=[Middleware(Guard)],
     )

@@ -8,7 +8,10 @@ from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 import pytest
+from slack_bolt import App
+from slack_bolt.adapter.socket_mode import SocketModeHandler
 from slack_sdk import WebClient
+from slack_sdk.errors import SlackApiError
 
 from bot.sandbox.manifest import Manifest
 from bot.sandbox.rules import Rules
@@ -45,6 +48,13 @@ class Person:
         return json.loads(body)  # type: ignore[no-any-return]  # every endpoint answers an object
 
 
+def refused(client: WebClient, method: str, **args: Any) -> str:
+    """The error of a call that must fail."""
+    with pytest.raises(SlackApiError) as caught:
+        client.api_call(method, json=args)
+    return str(caught.value.response["error"])
+
+
 def wait_for(condition: Callable[[], Any], seconds: float = 10) -> Any:
     """The first true value of ``condition``."""
     end = time.monotonic() + seconds
@@ -73,3 +83,21 @@ def person(sandbox: Sandbox) -> Person:
 @pytest.fixture
 def client(sandbox: Sandbox) -> WebClient:
     return WebClient(token="xoxb-sandbox", base_url=sandbox.api_url)
+
+
+@pytest.fixture
+def app(client: WebClient) -> App:
+    """A real Bolt app of this workspace."""
+    return App(client=client)
+
+
+@pytest.fixture
+def connected(app: App, sandbox: Sandbox, person: Person) -> Iterator[SocketModeHandler]:
+    """The app's Socket Mode connection, open."""
+    handler = SocketModeHandler(app, "xapp-sandbox")
+    handler.connect()  # type: ignore[no-untyped-call]  # Bolt leaves it untyped
+    wait_for(lambda: person.get("state")["connections"] == 1)
+    yield handler
+    handler.client.auto_reconnect_enabled = False
+    sandbox.stop()  # first: the client's close waits three seconds for a silent server
+    handler.close()  # type: ignore[no-untyped-call]  # as above

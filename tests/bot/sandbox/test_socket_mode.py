@@ -1,49 +1,22 @@
 """The real Bolt app over a real socket."""
 
 import threading
-from collections.abc import Callable, Iterator
-from typing import Any
 
-import pytest
 from slack_bolt import App
 from slack_bolt.adapter.socket_mode import SocketModeHandler
+from slack_sdk import WebClient
 
-from bot.sandbox.server import Sandbox
 from tests.bot.sandbox.conftest import Json, Person, wait_for
 
 
-@pytest.fixture
-def app(sandbox: Sandbox) -> App:
-    from slack_sdk import WebClient
-
-    return App(client=WebClient(token="xoxb-sandbox", base_url=sandbox.api_url))
-
-
-@pytest.fixture
-def connect(app: App, person: Person) -> Iterator[Callable[[], SocketModeHandler]]:
-    opened: list[SocketModeHandler] = []
-
-    def open_one() -> SocketModeHandler:
-        handler = SocketModeHandler(app, "xapp-sandbox")
-        before = person.get("state")["connections"]
-        handler.connect()
-        wait_for(lambda: person.get("state")["connections"] > before)
-        opened.append(handler)
-        return handler
-
-    yield open_one
-    for handler in opened:
-        handler.close()
-
-
-def test_mention_reaches_bolt_as_two_events_and_is_answered_in_its_thread(
-    app: App, connect: Callable[[], SocketModeHandler], person: Person
+def test_a_mention_reaches_bolt_as_two_events_and_is_answered_in_its_thread(
+    app: App, connected: SocketModeHandler, person: Person
 ) -> None:
     seen: list[Json] = []
     answered = threading.Event()
 
     @app.event("app_mention")
-    def mention(event: Json, body: Json, client: Any) -> None:
+    def mention(event: Json, body: Json, client: WebClient) -> None:
         seen.append(body)
         client.chat_postMessage(channel=event["channel"], thread_ts=event["ts"], text="in a moment")
         answered.set()
@@ -52,7 +25,6 @@ def test_mention_reaches_bolt_as_two_events_and_is_answered_in_its_thread(
     def message(body: Json) -> None:
         seen.append(body)
 
-    connect()
     said = person.say("@Footnote what does PAY-4031 mean?", channel="C0INCIDENT")
     assert answered.wait(5)
     wait_for(lambda: len(seen) == 2)
