@@ -1,0 +1,100 @@
+"""Who works in a data folder: one process at a time, known by name.
+
+The lock is the operating system's, so it ends with its holder: one left by a crash is no obstacle.
+"""
+
+import json
+import os
+import socket
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from ingest.errors import DataFolderBusy, DataFolderError
+
+# Another process may look for a moment whether the folder is taken.
+_PATIENCE_SECONDS = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """The process that owns a data folder."""
+
+    pid: int
+    host: str
+    command: str
+    since: str
+
+    def __str__(self) -> str:
+        return f"`{self.command}` (process {self.pid} on {self.host}, since {self.since})"
+
+
+@contextmanager
+def own_data_folder(path: Path) -> Iterator[Owner]:
+    """Hold the data folder, made if need be. DataFolderBusy names who holds it already."""
+    lock = _lock(path)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        # Whoever keeps the folder inside a repository does not want to commit it.
+        (path / ".gitignore").write_text("*\n")
+        lock.acquire(timeout=_PATIENCE_SECONDS)
+    except Timeout:
+        owner = _recorded(path)
+        raise DataFolderBusy(
+            f"The data folder {path} is in use by {owner or 'another process'}, which is running. "
+            "Stop that one first, or set FOOTNOTE_DATA_DIR to another folder.",
+            owner.pid if owner else None,
+        ) from None
+    except OSError as error:
+        raise DataFolderError(
+            f"The data folder {path} cannot be written: {error.strerror}. "
+            "Set FOOTNOTE_DATA_DIR to a folder that can."
+        ) from error
+    try:
+        owner = _this_process()
+        _record(path).write_text(json.dumps(asdict(owner)))
+        yield owner
+    finally:
+        _record(path).unlink(missing_ok=True)
+        lock.release()
+
+
+def owner_of(path: Path) -> Owner | None:
+    """Who owns the data folder now; None when nobody does."""
+    if not path.is_dir():
+        return None
+    lock = _lock(path)
+    try:
+        lock.acquire(timeout=0)
+    except (Timeout, OSError):
+        return _recorded(path)
+    lock.release()
+    return None
+
+
+def _lock(path: Path) -> FileLock:
+    # Held for the whole process: whichever thread closes the folder may release it.
+    return FileLock(path / "owner.lock", thread_local=False)
+
+
+def _record(path: Path) -> Path:
+    return path / "owner.json"
+
+
+def _recorded(path: Path) -> Owner | None:
+    try:
+        return Owner(**json.loads(_record(path).read_bytes()))
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def _this_process() -> Owner:
+    # Only the name of the subcommand: later arguments may be addresses with a password.
+    words = [Path(sys.argv[0]).name, *sys.argv[1:2]]
+    since = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+    return Owner(os.getpid(), socket.gethostname(), " ".join(words), since)

@@ -1,0 +1,244 @@
+"""Ingest runs, as they are asked for, under way and done: kept in ``runs.sqlite``.
+
+``footnote ingest`` beside a process that owns the data folder puts its request here; the owner
+takes it, notes its progress and its report, and the one who asked reads both.
+"""
+
+import json
+import logging
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+from ingest.documents import IngestReport
+from ingest.errors import DataFolderError, DocsRepoError
+from ingest.ownership import Owner, own_data_folder, owner_of
+
+__all__ = ["Owner", "Run", "Runs", "own_data_folder", "owner_of"]
+
+log = logging.getLogger(__name__)
+
+State = Literal["requested", "running", "done", "partial", "failed", "skipped", "interrupted"]
+Reason = Literal["start", "schedule", "command"]
+
+_KEEP = 200
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS runs (
+    id INTEGER PRIMARY KEY,
+    reason TEXT NOT NULL,
+    state TEXT NOT NULL,
+    asked_at TEXT NOT NULL,
+    started_at TEXT,
+    finished_at TEXT,
+    options TEXT NOT NULL DEFAULT '{}',
+    stage TEXT,
+    done INTEGER,
+    total INTEGER,
+    report TEXT,
+    error TEXT,
+    error_kind TEXT
+);
+CREATE TABLE IF NOT EXISTS notes (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One ingest: wanted, under way or over."""
+
+    id: int
+    reason: Reason
+    state: State
+    asked_at: str
+    started_at: str | None
+    finished_at: str | None
+    options: dict[str, Any]
+    """Settings the one who asked gave on the command line, and ``confirm_large_deletion``."""
+    stage: str | None
+    done: int | None
+    total: int | None
+    report: dict[str, Any] | None
+    error: str | None
+    error_kind: str | None
+    """Class of the error, or which kind of DocsRepoError it was."""
+
+    @property
+    def is_over(self) -> bool:
+        return self.state not in ("requested", "running")
+
+    def to_json(self) -> dict[str, Any]:
+        """For ``status``: long lists of the report as counts."""
+        report = self.report or {}
+        counts = {k: len(v) if isinstance(v, list) else v for k, v in report.items()}
+        return {
+            "id": self.id,
+            "reason": self.reason,
+            "state": self.state,
+            "started_at": self.started_at,
+            "finished_at": self.finished_at,
+            "stage": self.stage if self.state == "running" else None,
+            "error": self.error,
+            "error_kind": self.error_kind,
+            "report": counts or None,
+        }
+
+
+class Runs:
+    """The runs of one data folder. Any process may read and ask; its owner carries them out."""
+
+    def __init__(self, data_dir: Path) -> None:
+        self._file = data_dir / "runs.sqlite"
+
+    def request(self, options: dict[str, Any]) -> int:
+        """Ask the owner of the folder for a run."""
+        return self._insert("command", "requested", options)
+
+    def withdraw(self, run_id: int) -> None:
+        """Take back a request that nobody has begun with."""
+        self._write("DELETE FROM runs WHERE id = ? AND state = 'requested'", run_id)
+
+    def next_request(self) -> Run | None:
+        return self._one("state = 'requested' ORDER BY id LIMIT 1")
+
+    def begin(self, reason: Reason) -> int:
+        """Note a run that begins now, without a request."""
+        run_id = self._insert(reason, "requested", {})
+        self.start(run_id)
+        return run_id
+
+    def start(self, run_id: int) -> None:
+        self._write(
+            "UPDATE runs SET state = 'running', started_at = ? WHERE id = ?", _now(), run_id
+        )
+
+    def progress(self, run_id: int, stage: str, done: int, total: int | None) -> None:
+        self._write(
+            "UPDATE runs SET stage = ?, done = ?, total = ? WHERE id = ?",
+            stage,
+            done,
+            total,
+            run_id,
+        )
+
+    def finish(self, run_id: int, report: IngestReport) -> None:
+        state: State = "partial" if report.failed else "done"
+        self._end(run_id, state, json.dumps(report.to_json()), None, None)
+
+    def fail(self, run_id: int, error: Exception, text: str) -> None:
+        kind = error.kind if isinstance(error, DocsRepoError) else type(error).__name__
+        self._end(run_id, "failed", None, text, kind)
+
+    def interrupt(self, run_id: int) -> None:
+        self._end(run_id, "interrupted", None, "it was stopped before its end", None)
+
+    def skip(self, reason: Reason, why: str) -> None:
+        """Note a run that should have been and was not."""
+        self._end(self._insert(reason, "requested", {}), "skipped", None, why, None)
+
+    def take_over(self) -> None:
+        """For a new owner: what an earlier one had begun or not yet begun is not going on."""
+        if self._file.exists():
+            self._write(
+                "UPDATE runs SET state = 'interrupted', finished_at = ?, error = ?"
+                " WHERE state IN ('requested', 'running')",
+                _now(),
+                "the process that ran it ended",
+            )
+            self.note("listener", None)
+            self.note("next_run_at", None)
+
+    def get(self, run_id: int) -> Run | None:
+        return self._one("id = ?", run_id)
+
+    def last(self) -> Run | None:
+        """The newest run that is over."""
+        return self._one("state NOT IN ('requested', 'running') ORDER BY id DESC LIMIT 1")
+
+    def running(self) -> Run | None:
+        return self._one("state = 'running' ORDER BY id DESC LIMIT 1")
+
+    def note(self, name: Literal["listener", "next_run_at"], value: str | None) -> None:
+        """What other processes want to know of the owner; None forgets it."""
+        if value is None:
+            self._write("DELETE FROM notes WHERE name = ?", name)
+        else:
+            self._write("INSERT OR REPLACE INTO notes VALUES (?, ?)", name, value)
+
+    def noted(self, name: Literal["listener", "next_run_at"]) -> str | None:
+        if not self._file.exists():
+            return None
+        with self._open() as database:
+            row = database.execute("SELECT value FROM notes WHERE name = ?", (name,)).fetchone()
+        return str(row["value"]) if row else None
+
+    def _insert(self, reason: Reason, state: State, options: dict[str, Any]) -> int:
+        with self._open() as database:
+            cursor = database.execute(
+                "INSERT INTO runs (reason, state, asked_at, options) VALUES (?, ?, ?, ?)",
+                (reason, state, _now(), json.dumps(options)),
+            )
+            database.execute("DELETE FROM runs WHERE id <= ?", ((cursor.lastrowid or 0) - _KEEP,))
+        return cursor.lastrowid or 0
+
+    def _end(
+        self, run_id: int, state: State, report: str | None, error: str | None, kind: str | None
+    ) -> None:
+        self._write(
+            "UPDATE runs SET state = ?, finished_at = ?, report = ?, error = ?, error_kind = ?"
+            " WHERE id = ?",
+            *(state, _now(), report, error, kind, run_id),
+        )
+
+    def _write(self, statement: str, *values: object) -> None:
+        with self._open() as database:
+            database.execute(statement, values)
+
+    def _one(self, condition: str, *values: object) -> Run | None:
+        if not self._file.exists():
+            return None
+        with self._open() as database:
+            query = f"SELECT * FROM runs WHERE {condition}"  # noqa: S608  # only literals from above
+            row = database.execute(query, values).fetchone()
+        if row is None:
+            return None
+        fields = dict(row)
+        fields["options"] = json.loads(fields["options"])
+        fields["report"] = json.loads(fields["report"]) if fields["report"] else None
+        return Run(**fields)
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        try:
+            try:
+                database = self._connected()
+            except sqlite3.DatabaseError as error:
+                if isinstance(error, sqlite3.OperationalError):
+                    raise
+                log.warning("%s is damaged: the record of earlier ingests is lost", self._file)
+                self._file.unlink()
+                database = self._connected()
+            with closing(database), database:
+                yield database
+        except (sqlite3.OperationalError, OSError) as error:
+            raise DataFolderError(
+                f"{self._file} cannot be used ({error}). Check that the data folder can be written."
+            ) from error
+
+    def _connected(self) -> sqlite3.Connection:
+        self._file.parent.mkdir(parents=True, exist_ok=True)
+        database = sqlite3.connect(self._file, timeout=30)
+        try:
+            database.row_factory = sqlite3.Row
+            database.executescript(_SCHEMA)
+        except sqlite3.Error:
+            database.close()
+            raise
+        return database
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
