@@ -1,137 +1,206 @@
-"""Passages -> what the model reads; the model's content blocks -> Markdown with ``[chunk-id]``.
+"""What a source contains, ready to be asked about one span of an answer."""
 
-With native citations a passage is a ``search_result`` block whose source is the chunk id, one text
-block a paragraph, and the model's text comes back with pointers. Elsewhere passages are JSON, so
-that nothing in a page can pass for our own words, and the model writes the brackets itself. Both
-ways end in the same Markdown.
-"""
-
-import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from functools import cached_property
 
-from anthropic.types import ContentBlock
+from agent.commands import command_words, filled_in, left_out, same_in_other_order
+from agent.quantities import ValueSet, read_values
+from agent.spans import Checked, clean_url
 
-from ingest.documents import Passage
-
-Block = dict[str, Any]
-
-_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})", re.MULTILINE)
-_END = re.compile(r"(?P<stop>[.!?:;,]?)(?P<space>\s*)\Z")
-
-
-def evidence_blocks(
-    passages: Sequence[Passage], facts: Mapping[str, Any], *, native: bool
-) -> list[Block]:
-    """Content blocks for a tool result or a user message; ``facts`` are what we say of them.
-
-    A tool result may not mix search_result blocks with others: what has to be said beside passages
-    stands in their titles.
-    """
-    if native and passages:
-        blocks = [search_result(passage, weak=bool(facts.get("weak"))) for passage in passages]
-        for said in ("note", "budget"):
-            if said in facts:
-                blocks[-1]["title"] += f" | {facts[said]}"
-        return blocks
-    body = {**facts, "passages": [_as_json(passage) for passage in passages]} if passages else facts
-    return [{"type": "text", "text": json.dumps(body, ensure_ascii=False, indent=1)}]
+_INVISIBLE = re.compile("[\u200b-\u200f\u2060-\u2064\ufeff\u00ad\u202a-\u202e\u2066-\u2069]")
+_CONTINUED = re.compile(r"\s*\\\r?\n\s*")
+_PROMPT = re.compile(r"^[ \t]*(?:[$%❯]|[\w.-]+@[\w.-]+[:~\w/]*[#$])[ \t]+(?=\S)", re.MULTILINE)
+_TYPOGRAPHIC = str.maketrans(
+    {"“": '"', "”": '"', "„": '"', "‘": "'", "’": "'", "‚": "'", "«": '"', "»": '"', "…": "..."}
+)
+_DASHES = str.maketrans({"‐": "-", "‑": "-", "‒": "-", "−": "-", "–": "-"})
+_SPAN_OR_FENCE = re.compile(r"(`+)(.+?)(?<!`)\1(?!`)", re.DOTALL)
+_CAMEL_OR_CODE = re.compile(
+    r"(?:[A-Z]+[a-z0-9]+){2,}[A-Z]*|[A-Z][A-Z0-9]*(?:[-_][A-Z0-9]+)*[-_]?\d+"
+)
+_JSON_LINE = re.compile(r"[\s{}\[\],]*(?:\"[^\"]*\"\s*:?|[\d.{}\[\],\s:]|true|false|null)+")
+_URLS = re.compile(r"[a-z][a-z0-9+.-]*://[^\s<>\"'`{}|\\^]+", re.IGNORECASE)
 
 
-def search_result(passage: Passage, *, weak: bool = False) -> Block:
-    where = " > ".join(dict.fromkeys((passage.path, passage.title, *passage.heading)))
-    first, last = passage.lines
-    title = f"{where} | lines {first}-{last}"
-    if passage.distance:
-        title += f" | distance {passage.distance:.2f}{' (weak match)' if weak else ''}"
-    return {
-        "type": "search_result",
-        "source": passage.id,
-        "title": title,
-        "content": [{"type": "text", "text": part} for part in paragraphs(passage.text)],
-        "citations": {"enabled": True},
-    }
+def clean(text: str) -> str:
+    """Without invisible characters, odd blanks and line continuation."""
+    text = _INVISIBLE.sub("", text)
+    text = _CONTINUED.sub(" ", text) if "\\" in text else text
+    return text.replace("\u00a0", " ").replace("\u202f", " ").replace("\u2009", " ")
 
 
-def _as_json(passage: Passage) -> dict[str, Any]:
-    return {
-        "id": passage.id,
-        "source": passage.path,
-        "heading": list(passage.heading),
-        "lines": list(passage.lines),
-        "distance": round(passage.distance, 3),
-        "text": passage.text,
-    }
+def squeezed(text: str) -> str:
+    return " ".join(text.split())
 
 
-def paragraphs(text: str) -> list[str]:
-    """Parts between blank lines, fenced code whole: the units that a pointer can name."""
-    parts: list[str] = []
-    fence = None
-    begin_new = True
-    for line in text.splitlines(keepends=True):
-        if not line.strip() and fence is None:
-            begin_new = True
-        if begin_new and line.strip():
-            parts.append("")
-            begin_new = False
-        if parts:
-            parts[-1] += line
-        fence = _fence_after(line, fence)
-    return parts or ["(empty)"]
+class Given:
+    """Words of the question and of the thread: they may fill placeholders, and be repeated."""
+
+    def __init__(self, question: str, context: str) -> None:
+        self.question = squeezed(clean(question).translate(_TYPOGRAPHIC))
+        self._fold = f"{self.question}\n{squeezed(clean(context))}".casefold()
+
+    def names(self, text: str) -> bool:
+        """Whether the word stands in the question or the thread."""
+        return occurs(text.casefold(), self._fold)
+
+    def asks(self, text: str) -> bool:
+        """Whether the question itself has this text, of whatever length."""
+        return occurs(squeezed(text).casefold(), self.question.casefold())
 
 
-def _fence_after(line: str, fence: str | None) -> str | None:
-    """The fence that is open after ``line``."""
-    found = _FENCE.match(line)
-    if not found:
-        return fence
-    mark = found.group(1)
-    if fence is None:
-        return mark
-    closes = mark[0] == fence[0] and len(mark) >= len(fence) and not line.strip().strip(mark[0])
-    return None if closes else fence
+class Evidence:
+    """One source."""
+
+    def __init__(self, name: str, text: str) -> None:
+        self.name = name
+        self._raw = _PROMPT.sub("", clean(text))
+
+    @cached_property
+    def _texts(self) -> tuple[str, ...]:
+        """The text with white space folded; with typographic signs, also as they were typed."""
+        plain = squeezed(self._raw)
+        typed = plain.translate(_TYPOGRAPHIC)
+        if not re.search("[‐‑‒−–—]", typed):
+            return (plain,) if typed == plain else (plain, typed)
+        dashed = typed.replace("—", "--")
+        return (plain, typed, dashed.translate(_DASHES), dashed.replace("–", "--"))
+
+    @cached_property
+    def _fold(self) -> str:
+        return self._texts[-1].casefold()
+
+    @cached_property
+    def values(self) -> ValueSet:
+        return ValueSet.of(self._raw)
+
+    @cached_property
+    def _words(self) -> list[str]:
+        return command_words(self._texts[-1])
+
+    @cached_property
+    def _commands(self) -> list[list[str]]:
+        """Code spans and the lines of code blocks, as words."""
+        found = []
+        for match in _SPAN_OR_FENCE.finditer(self._raw):
+            lines = match.group(2).split("\n")
+            block = len(match.group(1)) >= 3 and len(lines) > 1
+            found += [command_words(line) for line in (lines[1:] if block else [match.group(2)])]
+        if not found:
+            found = [command_words(line) for line in self._raw.split("\n")]
+        return [words for words in found if words]
+
+    @cached_property
+    def _urls(self) -> set[str]:
+        return {clean_url(m.group()).rstrip("/") for m in _URLS.finditer(self._raw)}
+
+    @cached_property
+    def _dense(self) -> str:
+        return re.sub(r"\s+", "", self._raw)
+
+    def supports(self, span: Checked, given: Given) -> bool:
+        if span.value is not None:
+            return self.values.holds(span.value, counts_things=span.counts_things)
+        if span.kind == "url":
+            return span.text.rstrip("/") in self._urls or self.has(span.text)
+        if span.kind == "name":
+            return occurs(span.text.casefold(), self._fold)
+        if span.kind == "quote":
+            return self.says(span.text)
+        if span.kind == "code":
+            return self.has_code(span.text, given)
+        return self.has(span.text) or self._has_filled(span.text, given)
+
+    def has(self, text: str) -> bool:
+        """Whether the text stands here, whole, letter for letter."""
+        return any(occurs(text, known) for known in self._texts)
+
+    def says(self, text: str) -> bool:
+        """Whether the words stand here, whatever their case and punctuation at the end."""
+        words = squeezed(clean(text)).translate(_TYPOGRAPHIC).casefold().strip(" .,;:!?…")
+        return words in self._fold or words in self._fold.replace("`", "").replace("*", "")
+
+    def has_code(self, text: str, given: Given) -> bool:
+        """Whether a code span or a line of code stands here."""
+        text = squeezed(_PROMPT.sub("", clean(text)))
+        if self.has(text) or (text.endswith("()") and self.has(text[:-2])):
+            return not self.shortened(text)
+        words = command_words(text)
+        if len(words) == 1 and self._has_word(text):
+            return True
+        if _JSON_LINE.fullmatch(text) and re.sub(r"\s+|,$", "", text) in self._dense:
+            return True
+        return self._has_filled(text, given) or any(
+            same_in_other_order(words, known) for known in self._commands
+        )
+
+    def shortened(self, text: str) -> str:
+        """The flag that the documented command has and this one leaves out."""
+        words = command_words(text)
+        return left_out(words, self._commands) if len(words) > 1 else ""
+
+    def _has_word(self, text: str) -> bool:
+        # Names of alerts and codes are the same in any case; paths, flags and words are not.
+        if re.fullmatch(r"[\w-]+", text) and not text.startswith("-"):
+            known = self._texts[-1]
+            for match in re.finditer(re.escape(text), known, re.IGNORECASE):
+                named = match.group()
+                if _CAMEL_OR_CODE.fullmatch(named) and _stands_alone(named, known, match.start()):
+                    return True
+        found = list(read_values(text))
+        whole = len(found) == 1 and found[0].text.strip() == text
+        return whole and self.values.holds(found[0])
+
+    def _has_filled(self, text: str, given: Given) -> bool:
+        def known(value: str) -> bool:
+            return given.names(value) or self.has(value)
+
+        return filled_in(command_words(text), self._words, known)
 
 
-def reply_text(content: Iterable[ContentBlock]) -> str:
-    """The model's text with ``[id]`` behind what its pointers support."""
-    text = ""
-    owed: list[str] = []
-    for block in content:
-        if block.type != "text":
-            continue
-        text += block.text
-        for citation in block.citations or ():
-            if citation.type == "search_result_location" and citation.source not in owed:
-                owed.append(citation.source)
-        if owed and not _inside_fence(text):
-            text = _cited(text, [i for i in owed if f"[{i}]" not in block.text])
-            owed = []
-    return text.strip()
+def occurs(needle: str, text: str) -> bool:
+    """Whether ``needle`` stands in ``text`` as a whole: no word, name or path goes on around it."""
+    at = text.find(needle) if needle else -1
+    while at != -1:
+        if _stands_alone(needle, text, at):
+            return True
+        at = text.find(needle, at + 1)
+    return False
 
 
-def _inside_fence(text: str) -> bool:
-    fence = None
-    for line in text.splitlines():
-        fence = _fence_after(line, fence)
-    return fence is not None
+def _stands_alone(needle: str, text: str, at: int) -> bool:
+    after = at + len(needle)
+    return _begins(needle, text[max(0, at - 2) : at], text, at) and _ends(
+        needle, text[after : after + 2]
+    )
 
 
-def _cited(text: str, ids: Sequence[str]) -> str:
-    """``text`` with ``ids`` at its end: within the sentence, in the table cell, below the fence."""
-    if not ids:
-        return text
-    marks = " ".join(f"[{i}]" for i in ids)
-    last_line = text.rstrip().rpartition("\n")[2]
-    if _FENCE.match(last_line):
-        return f"{text.rstrip()}\n{marks}\n"
-    if last_line.lstrip().startswith("|") and last_line.endswith("|"):
-        return f"{text.rstrip().removesuffix('|').rstrip()} {marks} |{_trailing_space(text)}"
-    end = _END.search(text)
-    assert end is not None  # noqa: S101  # the pattern matches the empty end of any text
-    return f"{text[: end.start()]} {marks}{end['stop']}{end['space']}"
+def _begins(needle: str, before: str, text: str, at: int) -> bool:
+    own, other, beyond = needle[0], before[-1:], before[:-1]
+    if own == "/":
+        inside = other.isalnum() or other in ("_", ".", "~", "-")
+        return not other or not inside or "://" in text[text.rfind(" ", 0, at) + 1 : at]
+    if not (own.isalnum() or own in "-_"):
+        return True
+    if other == "-":
+        return own != "-" and not beyond.isalnum()
+    if other == ".":
+        return not beyond.isalnum()
+    if other == "/" and "/" in needle:
+        return not beyond.isalnum() and beyond not in ("_", ".", "~")
+    return not (other.isalnum() or other == "_")
 
 
-def _trailing_space(text: str) -> str:
-    return text[len(text.rstrip()) :]
+def _ends(needle: str, after: str) -> bool:
+    own, other, beyond = needle[-1], after[:1], after[1:]
+    if not (own.isalnum() or own in "-_"):
+        return True
+    if other in ("-", ".") or (other == "/" and "/" in needle):
+        return not beyond.isalnum() and beyond != "-"
+    return not (other.isalnum() or other == "_")
+
+
+def supporting(sources: Sequence[Evidence], span: Checked, given: Given) -> Evidence | None:
+    """The first source that contains the span."""
+    return next((source for source in sources if source.supports(span, given)), None)

@@ -1,0 +1,271 @@
+"""Markdown of an answer -> its statements: pieces of text and code with the ids that cover them.
+
+A citation, or a group of adjacent ones, covers the text back to the citation before it or to the
+start of its paragraph, list item or table row, and what comes after the last one there. A code
+block, list or table without citations of its own takes those of the line that introduces it, or
+of the line that follows it.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+Span = tuple[int, int]
+
+_PARSER = MarkdownIt("commonmark").enable("table").disable(["reference", "html_block", "inline"])
+_MARKER = re.compile(
+    r"[ \t]*(?:>[ \t]*)*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t])?|#{1,6}[ \t]+)?"
+)
+_BETWEEN_CITATIONS = re.compile(r"[\s,;&]*(?:and[\s]+)?")
+_ONLY_CITATIONS = re.compile(r"[\s,;:.&()*_-]*(?:sources?|see|from|and|also)?[\s,;:.&()*_-]*", re.I)
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A bracketed id that was retrieved, and where it stands."""
+
+    start: int
+    end: int
+    id: str
+
+
+@dataclass(slots=True)
+class Block:
+    """A paragraph, heading or table row; or the lines of a code block."""
+
+    kind: Literal["text", "heading", "code"]
+    start: int
+    end: int
+    """Without the line break."""
+    inner: Span = (0, 0)
+    """Of a code block: its lines without the fences."""
+    group: int | None = None
+    """The outermost list or table it belongs to."""
+    intro: "Block | None" = None
+    """The text before that list or table, or before this code block."""
+    before: "Block | None" = None
+    after: "Block | None" = None
+    info: str = ""
+    fence: str = ""
+    """What closes an unclosed fence; empty where it is closed."""
+    code: tuple[Span, ...] = ()
+    """Code spans of a text, with their backticks."""
+    citations: list[Citation] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A piece of text or code, and the ids that cover it (empty: none does)."""
+
+    block: Block
+    start: int
+    end: int
+    ids: tuple[str, ...]
+
+
+def read_blocks(text: str) -> list[Block]:
+    """The leaves of the Markdown, in order, with where they stand in ``text``."""
+    starts = [0]
+    starts.extend(match.end() for match in re.finditer("\n", text))
+    reader = _Reader(text, starts)
+    for token in _PARSER.parse(text):
+        reader.take(token)
+    blocks = reader.blocks
+    for first, second in zip(blocks, blocks[1:], strict=False):
+        first.after, second.before = second, first
+        if second.kind == "code":
+            second.intro = first
+    return blocks
+
+
+class _Reader:
+    def __init__(self, text: str, starts: list[int]) -> None:
+        self.text = text
+        self.starts = starts
+        self.blocks: list[Block] = []
+        self.depth = 0
+        self.group = 0
+        self.intros: list[Block | None] = []
+        self.row: tuple[int, int] | None = None
+
+    def take(self, token: Token) -> None:
+        kind = token.type
+        if kind in ("bullet_list_open", "ordered_list_open", "table_open"):
+            self.group += not self.depth
+            self.depth += 1
+            self.intros.append(self.blocks[-1] if self.blocks else None)
+        elif kind in ("bullet_list_close", "ordered_list_close", "table_close"):
+            self.depth -= 1
+            self.intros.pop()
+        elif token.map is None:
+            return
+        elif kind in ("fence", "code_block"):
+            self._add_code(token, token.map[0], token.map[1])
+        elif kind in ("paragraph_open", "tr_open"):
+            self._add("text", token.map[0], token.map[1])
+        elif kind == "heading_open":
+            self._add("heading", token.map[0], token.map[1])
+
+    def _span(self, first: int, last: int) -> Span:
+        """Offsets of lines ``first`` to ``last`` (exclusive), without the last line break."""
+        start = self.starts[first]
+        end = self.starts[last] - 1 if last < len(self.starts) else len(self.text)
+        return start, max(start, end)
+
+    def _add(self, kind: Literal["text", "heading"], first: int, last: int) -> None:
+        start, end = self._span(first, last)
+        marker = _MARKER.match(self.text, start, end)
+        begin = marker.end() if marker else start
+        block = Block(kind, begin, end, code=tuple(code_spans(self.text, begin, end)))
+        self._place(block)
+
+    def _add_code(self, token: Token, first: int, last: int) -> None:
+        start, end = self._span(first, last)
+        block = Block("code", start, end, inner=(start, end), info=token.info.strip())
+        if token.type == "fence":
+            body_start = self._span(first, first + 1)[1] + 1
+            lines = self.text[start:end].split("\n")
+            closing = lines[-1].strip(" >\t")
+            closed = len(lines) > 1 and set(closing) == {token.markup[0]}
+            closed = closed and len(closing) >= len(token.markup)
+            body_end = end - len(lines[-1]) - 1 if closed else end
+            block.inner = (min(body_start, end), max(min(body_start, end), body_end))
+            block.fence = "" if closed else token.markup
+        self._place(block)
+
+    def _place(self, block: Block) -> None:
+        if self.depth:
+            block.group = self.group
+            block.intro = self.intros[-1]
+        self.blocks.append(block)
+
+
+def code_spans(text: str, start: int, end: int) -> Iterator[Span]:
+    """Inline code: a run of backticks up to the next run of the same length."""
+    runs = [(m.start(), m.end()) for m in re.finditer(r"`+", text[start:end])]
+    later: dict[int, list[int]] = {}
+    for index in range(len(runs) - 1, -1, -1):
+        later.setdefault(runs[index][1] - runs[index][0], []).append(index)
+    index = 0
+    while index < len(runs):
+        opens, after = runs[index]
+        same = later[after - opens]
+        while same and same[-1] <= index:
+            same.pop()
+        if same and (opens == 0 or text[start + opens - 1] != "\\"):
+            index = same[-1]
+            yield start + opens, start + runs[index][1]
+        index += 1
+
+
+def statements(text: str, blocks: Sequence[Block]) -> list[Statement]:
+    """Every piece of the answer with the ids that cover it."""
+    everything = tuple(dict.fromkeys(c.id for block in blocks for c in block.citations))
+    found: list[Statement] = []
+    for block in blocks:
+        groups = citation_groups(text, block)
+        if groups:
+            start = block.start
+            for number, (_, end, ids) in enumerate(groups):
+                end = block.end if number == len(groups) - 1 else end
+                found.append(Statement(block, start, end, ids))
+                start = end
+        else:
+            ids = _inherited(text, block)
+            if not ids and (block.kind == "heading" or _introduces(text, block)):
+                # A heading or "Then:" says what follows; the answer's citations stand there.
+                ids = everything
+            found.append(Statement(block, block.start, block.end, ids))
+    return found
+
+
+def citation_groups(text: str, block: Block) -> list[tuple[int, int, tuple[str, ...]]]:
+    """Adjacent citations as groups: start, end, ids."""
+    groups: list[tuple[int, int, tuple[str, ...]]] = []
+    for citation in block.citations:
+        if groups and _BETWEEN_CITATIONS.fullmatch(text, groups[-1][1], citation.start):
+            start, _, ids = groups[-1]
+            groups[-1] = (start, citation.end, (*ids, citation.id))
+        else:
+            groups.append((citation.start, citation.end, (citation.id,)))
+    return groups
+
+
+def _inherited(text: str, block: Block) -> tuple[str, ...]:
+    """Ids for a block without citations: of what introduces it, else of what follows it."""
+    intro = block.intro
+    if intro is not None and intro.kind != "code":
+        ids = _last_line_ids(text, intro)
+        if ids and (block.kind == "code" or _introduces(text, intro)):
+            return ids
+    after = block.after
+    while after is not None and after.group is not None and after.group == block.group:
+        after = after.after
+    if after is not None and after.citations and _follows(text, block, after):
+        return citation_groups(text, after)[0][2]
+    if block.kind == "code" and intro is not None and _introduces(text, intro):
+        return _chained(text, intro)
+    return ()
+
+
+def _chained(text: str, intro: Block) -> tuple[str, ...]:
+    """Ids for "then:" and a second block: those of the block before it."""
+    steps = 0
+    at: Block | None = intro
+    while at is not None and steps < 6:
+        if at.citations:
+            return _last_line_ids(text, at)
+        at, steps = at.before, steps + 1
+    return ()
+
+
+def _follows(text: str, block: Block, after: Block) -> bool:
+    """Whether the citations of ``after`` are meant for ``block`` before it."""
+    return only_citations(text, after) or (
+        block.kind == "code" and after.kind == "text" and after.group is None
+    )
+
+
+def only_citations(text: str, block: Block) -> bool:
+    at, rest = block.start, []
+    for citation in block.citations:
+        rest.append(text[at : citation.start])
+        at = citation.end
+    rest.append(text[at : block.end])
+    return bool(block.citations) and bool(_ONLY_CITATIONS.fullmatch("".join(rest)))
+
+
+def _last_line_ids(text: str, block: Block) -> tuple[str, ...]:
+    line = text.rfind("\n", block.start, block.end) + 1
+    found = tuple(dict.fromkeys(c.id for c in block.citations if c.start >= line))
+    return found or tuple(dict.fromkeys(c.id for c in block.citations))
+
+
+def _introduces(text: str, block: Block) -> bool:
+    """Whether the text ends with a colon, its citations left aside."""
+    end = block.end
+    for citation in reversed(block.citations):
+        if text[citation.end : end].strip(" .)*_"):
+            break
+        end = citation.start
+    tail = text[block.start : end].rstrip(" *_")
+    return block.kind == "text" and (
+        tail.endswith(":") or text[: block.end].rstrip(" *_").endswith(":")
+    )
+
+
+def without(span: Span, holes: Sequence[Span]) -> Iterator[Span]:
+    """The parts of ``span`` outside ``holes``, which are in order."""
+    at = span[0]
+    for start, end in holes:
+        if end <= at or start >= span[1]:
+            continue
+        if start > at:
+            yield at, start
+        at = max(at, end)
+    if at < span[1]:
+        yield at, span[1]
