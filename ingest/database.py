@@ -58,8 +58,12 @@ class Database:
             )
         except sqlite3.DatabaseError as error:
             raise _explained(error) from error
-        # Safe in write-ahead mode: what a power cut takes back, the next ingest writes again.
-        db.execute("PRAGMA synchronous = NORMAL")
+        try:
+            # Safe in write-ahead mode: what a power cut takes back, the next ingest writes again.
+            db.execute("PRAGMA synchronous = NORMAL")
+        except sqlite3.DatabaseError as error:
+            db.close()
+            raise _explained(error) from error
         return db
 
     def _close_idle(self) -> None:

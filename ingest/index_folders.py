@@ -38,8 +38,8 @@ class IndexFolder:
 def live(data_dir: Path) -> IndexFolder | None:
     """The folder that answers; None when nothing was ever completed."""
     try:
-        name = (data_dir / POINTER).read_text(encoding="utf-8").strip()
-    except FileNotFoundError:
+        name = (data_dir / POINTER).read_text(encoding="utf-8", errors="replace").strip()
+    except (FileNotFoundError, NotADirectoryError):
         return None
     folder = IndexFolder(data_dir / name)
     return folder if _NAME.fullmatch(name) and folder.path.is_dir() else None

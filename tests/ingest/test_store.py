@@ -1,0 +1,71 @@
+"""The vectors, in a real Chroma collection on disk."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ingest.documents import Chunk
+from ingest.errors import IndexDamaged, IngestError
+from ingest.settings import IndexSettings
+from ingest.store import open_store
+
+SETTINGS = IndexSettings()
+
+
+def chunk(number: int, text: str = "text") -> Chunk:
+    return Chunk(f"pay-{number}", "pay.md", number, "Pay", (), (1, 1), text, text)
+
+
+def test_vectors_come_back_by_id_with_the_hash_they_were_written_with(tmp_path: Path) -> None:
+    vectors = np.eye(3, dtype=np.float32)
+    with open_store(tmp_path, SETTINGS, "footnote", embedder="one") as store:
+        store.write([chunk(0, "a"), chunk(1, "b"), chunk(2, "c")], list(vectors))
+    with open_store(tmp_path, SETTINGS, "footnote") as store:
+        stored = store.vectors(["pay-2", "missing-0", "pay-0"])
+        assert store.hashes() == {f"pay-{n}": chunk(n, t).hash for n, t in enumerate("abc")}
+        assert store.embedder == "one"
+    assert stored.keys() == {"pay-0", "pay-2"}
+    assert stored["pay-2"][0] == chunk(2, "c").hash
+    np.testing.assert_array_equal(stored["pay-2"][1], vectors[2])
+
+
+def test_writing_again_replaces_and_deleting_takes_out(tmp_path: Path) -> None:
+    one, two = np.eye(2, dtype=np.float32)
+    with open_store(tmp_path, SETTINGS, "footnote", embedder="one") as store:
+        store.write([chunk(0, "a"), chunk(1, "b")], [one, two])
+        store.write([chunk(0, "changed")], [two])
+        store.delete(["pay-1"])
+        assert store.hashes() == {"pay-0": chunk(0, "changed").hash}
+
+
+def test_more_chunks_than_chroma_takes_at_once_are_written_in_parts(tmp_path: Path) -> None:
+    count = 6_000
+    vectors = np.tile(np.eye(2, dtype=np.float32), (count // 2, 1))
+    with open_store(tmp_path, SETTINGS, "footnote", embedder="one") as store:
+        store.write([chunk(number) for number in range(count)], list(vectors))
+        assert len(store.hashes()) == count
+
+
+def test_asking_for_no_ids_is_no_question(tmp_path: Path) -> None:
+    with open_store(tmp_path, SETTINGS, "footnote", embedder="one") as store:
+        store.write([], [])
+        store.delete([])
+        assert store.vectors([]) == {}
+
+
+def test_a_missing_collection_is_damage_with_its_cure(tmp_path: Path) -> None:
+    with pytest.raises(IndexDamaged, match="footnote ingest"):
+        open_store(tmp_path, SETTINGS, "footnote")
+
+
+def test_a_file_that_is_no_database_is_damage_with_its_cure(tmp_path: Path) -> None:
+    (tmp_path / "chroma.sqlite3").write_bytes(b"no database" * 1_000)
+    with pytest.raises(IndexDamaged, match="footnote ingest"):
+        open_store(tmp_path, SETTINGS, "footnote")
+
+
+def test_a_chroma_server_that_does_not_answer_is_named(tmp_path: Path) -> None:
+    settings = IndexSettings.model_validate({"CHROMA_HOST": "127.0.0.1", "CHROMA_PORT": 1})
+    with pytest.raises(IngestError, match=r"127\.0\.0\.1:1.*CHROMA_HOST"):
+        open_store(tmp_path, settings, "footnote")
