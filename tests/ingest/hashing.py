@@ -14,7 +14,7 @@ class HashingEmbedder:
     """Texts that share words lie near each other. Remembers what it was given."""
 
     name = "hashing"
-    dimensions = 64
+    dimensions = 384
 
     def __init__(self, version: str = "1") -> None:
         self.fingerprint = f"hashing-{version}"
@@ -34,8 +34,8 @@ class HashingEmbedder:
 
     def _vector(self, text: str) -> Vectors:
         vector = np.full(self.dimensions, 0.01, dtype=np.float32)
-        for word in re.findall(r"\w+", text.lower()):
+        for word in re.findall(r"[a-z0-9]+|\w", text.lower()):
             digest = hashlib.sha256(f"{self.fingerprint} {word}".encode()).digest()
-            vector[digest[0] % self.dimensions] += 1.0
+            vector[int.from_bytes(digest[:4]) % self.dimensions] += 1.0
         unit: Vectors = vector / np.linalg.norm(vector)
         return unit
