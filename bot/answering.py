@@ -93,12 +93,17 @@ class Answering:
         if pending is not None:
             pending.cancel.set()
 
-    def consider(self, question: Question, *, recovered: bool = False) -> None:
-        """Decide whether to answer, and queue the answer."""
+    def consider(
+        self, question: Question, *, recovered: bool = False, seen: Sequence[Message] = ()
+    ) -> None:
+        """Decide whether to answer, and queue the answer.
+
+        ``seen`` stands for the thread where it cannot be read.
+        """
         person = self.people.person(question.user or "")
         if person is not None and person.is_bot:
             return self.journal.ignore(question.key, "a bot")
-        thread = self._thread(question, recovered=recovered)
+        thread = self._thread(question, recovered=recovered) or [*seen]
         if found := reply_of(question.ts, thread, self.me):
             return self.journal.finish(question.key, "answered", reply_ts=str(found["ts"]))
         under_way = [m for m in self.journal.in_thread(question) if m.ts < question.ts]
@@ -118,6 +123,15 @@ class Answering:
             return None
         return self._take(question, decision, why_not, thread)
 
+    def submit(self, job: Callable[[], None]) -> bool:
+        """Do something on the answers' pool; False when there is no room."""
+        return self._workers.submit(job)
+
+    def make(self, conversation: Conversation) -> tuple[Answer, list[dict[str, Any]]]:
+        """An answer outside any thread, and the messages that carry it."""
+        answer = self._agent.answer(conversation)
+        return answer, list(self._render(answer))
+
     def recover(self, *, at_start: bool) -> None:
         """Answer what was noted or claimed by a process that is no more, once."""
         for message in self.journal.unfinished(at_start=at_start):
@@ -126,6 +140,11 @@ class Answering:
             except SLACK_FAILED as error:
                 # Stays noted: Slack's redelivery or the next start finds it again.
                 log.warning("could not recover %s: %s", message.key, slack_error(error))
+
+    @property
+    def idle(self) -> bool:
+        """No answer is being made and none waits."""
+        return self._workers.idle
 
     def drain(self, seconds: float) -> None:
         """Finish what is under way; what does not get done is left for the next start."""

@@ -45,7 +45,6 @@ def build_app(
     """The app with its listeners; the client carries token and address."""
     app = App(
         client=client,
-        token=client.token,
         signing_secret=signing_secret,
         request_verification_enabled=signing_secret is not None,
         listener_executor=executor,
@@ -96,7 +95,8 @@ def _note(answering: Answering) -> Callable[..., BoltResponse | None]:
             event = body["event"]
             if not isinstance(event, dict) or not isinstance(event.get("type"), str):
                 return BoltResponse(status=200, body="")  # nothing Bolt could route
-            context["found"] = answering.note(body, retried="x-slack-retry-num" in req.headers)
+            retries = (req.headers.get("x-slack-retry-num") or ["0"])[0]
+            context["found"] = answering.note(body, retried=retries != "0")
         next()
         return None
 

@@ -6,11 +6,14 @@ plans, and limits its rate. None of that may delay or fail an answer, so it has 
 
 import logging
 import threading
+from typing import TYPE_CHECKING
 
 from slack_sdk import WebClient
 
-from agent.loop import Progress
 from bot.clients import SLACK_FAILED, slack_error
+
+if TYPE_CHECKING:
+    from agent.loop import Progress
 
 log = logging.getLogger(__name__)
 
@@ -41,7 +44,7 @@ class Status:
             self._wanted = line
             self._changed.notify()
 
-    def progress(self, progress: Progress) -> None:
+    def progress(self, progress: "Progress") -> None:
         """What the agent does now, as a line."""
         detail = " ".join(progress.detail.split())
         detail = detail if len(detail) <= _SHORT else detail[: _SHORT - 1] + "…"

@@ -41,6 +41,11 @@ class Workers:
         with self._state:
             return max(0, self._open - self._workers)
 
+    @property
+    def idle(self) -> bool:
+        with self._state:
+            return self._open == 0
+
     def drain(self, seconds: float) -> bool:
         """Take nothing more, and wait for what is under way; True when all of it was done."""
         until = time.monotonic() + seconds

@@ -1,0 +1,154 @@
+"""App Home and the agent view's first words: what Footnote knows, and how to ask.
+
+The same lines answer ``/footnote status``.
+"""
+
+import logging
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from bot.app import Listener
+from bot.clients import SLACK_FAILED, Clients, slack_error
+from bot.journal import Journal
+from bot.markup import escape
+from bot.records import AnswerRecord
+from ingest.index import Index, IndexStatus
+
+log = logging.getLogger(__name__)
+
+Json = dict[str, Any]
+LastRun = Callable[[], Json | None]
+"""What the last ingest did, as ``footnote status --json`` shows it; None before the first one."""
+
+EXAMPLES = (
+    ("What does an error code mean?", "What does error PAY-4031 mean?"),
+    ("Find a runbook", "Which runbook is for a stuck refund job?"),
+    ("How do I …?", "How do I roll back a deploy?"),
+)
+_RECENT = 5
+_SKIPPED = 5
+
+
+class Home:
+    def __init__(
+        self,
+        clients: Clients,
+        journal: Journal,
+        index: Index,
+        last_run: LastRun,
+        stale_after: timedelta,
+    ) -> None:
+        self._clients = clients
+        self._journal = journal
+        self._index = index
+        self._last_run = last_run
+        self._stale_after = stale_after
+
+    def listeners(self) -> list[Listener]:
+        return [Listener("event", "app_home_opened", self._opened)]
+
+    def status_lines(self) -> list[str]:
+        return [
+            *index_lines(self._index.status(), self._stale_after, datetime.now(UTC)),
+            *run_lines(self._last_run()),
+        ]
+
+    def _opened(self, event: Json) -> None:
+        try:
+            if event.get("tab") == "messages":
+                self._suggest(event)
+            elif event.get("tab") == "home":
+                view = home_view(self.status_lines(), self._recent(str(event["user"])))
+                self._clients.read.views_publish(user_id=event["user"], view=view)
+        except SLACK_FAILED as error:
+            log.info("could not show the home of a person: %s", slack_error(error))
+
+    def _suggest(self, event: Json) -> None:
+        """Prompts in the agent view; best effort, for not every plan has it."""
+        prompts = [{"title": title, "message": message} for title, message in EXAMPLES]
+        self._clients.hint.assistant_threads_setSuggestedPrompts(
+            channel_id=event["channel"], prompts=prompts
+        )
+
+    def _recent(self, user: str) -> list[str]:
+        return [self._line(record) for record in self._journal.answers(user=user, limit=_RECENT)]
+
+    def _line(self, record: AnswerRecord) -> str:
+        day = datetime.fromtimestamp(record.at, UTC).strftime("%Y-%m-%d %H:%M UTC")
+        pages = ", ".join(dict.fromkeys(f"`{escape(str(c['path']))}`" for c in record.citations))
+        about = pages or record.verdict.replace("_", " ")
+        if not record.reply_ts:
+            return f"{day} · {about}"
+        try:
+            link = self._clients.hint.chat_getPermalink(
+                channel=record.channel, message_ts=record.reply_ts
+            )["permalink"]
+        except SLACK_FAILED:
+            return f"{day} · {about}"
+        return f"<{link}|{day}> · {about}"
+
+
+def index_lines(status: IndexStatus, stale_after: timedelta, now: datetime) -> list[str]:
+    """The state of the index in words."""
+    if status.revision is None or status.ingested_at is None:
+        return [":warning: Nothing is indexed yet: the first ingest has not finished."]
+    age = now - status.ingested_at
+    when = status.ingested_at.strftime("%Y-%m-%d %H:%M UTC")
+    lines = [
+        f"*Docs*: {status.documents} pages in {status.chunks} chunks, at "
+        f"`{escape(status.revision.label)}`, read {when}."
+    ]
+    if age > stale_after:
+        hours = int(age.total_seconds() // 3600)
+        lines.append(f":warning: That is {hours} hours ago: newer changes are missing.")
+    return lines
+
+
+def run_lines(last_run: Json | None) -> list[str]:
+    """What the last ingest did, and the first files it left out."""
+    if not last_run:
+        return []
+    if error := last_run.get("error"):
+        return [f":warning: *Last ingest failed*: {escape(str(error))}"]
+    report = last_run.get("report") or {}
+    skipped: Sequence[Json] = report.get("skipped") or ()
+    lines = [
+        f"*Last ingest*: {report.get('added', 0)} chunks added, "
+        f"{report.get('updated', 0)} updated, {report.get('deleted', 0)} deleted, "
+        f"{len(skipped)} files skipped."
+    ]
+    lines += [
+        f"• `{escape(str(s['path']))}`: {escape(str(s['reason']))}" for s in skipped[:_SKIPPED]
+    ]
+    if len(skipped) > _SKIPPED:
+        lines.append(f"• and {len(skipped) - _SKIPPED} more: `footnote status`")
+    return lines
+
+
+def home_view(status: Sequence[str], recent: Sequence[str]) -> Json:
+    """The home tab of one person."""
+    how = [
+        "• Mention me in a channel, or write to me here. In a thread I read what was said before.",
+        "• `/footnote QUESTION` answers only to you; `/footnote help` tells the rest.",
+        *(f"• _{message}_" for _title, message in EXAMPLES),
+    ]
+    return {
+        "type": "home",
+        "blocks": [
+            _header("What I know"),
+            _section("\n".join(status)),
+            _header("How to ask"),
+            _section("\n".join(how)),
+            _header("Your last answers"),
+            _section("\n".join(recent) or "None yet."),
+        ],
+    }
+
+
+def _header(text: str) -> Json:
+    return {"type": "header", "text": {"type": "plain_text", "text": text}}
+
+
+def _section(text: str) -> Json:
+    return {"type": "section", "text": {"type": "mrkdwn", "text": text[:3_000], "verbatim": True}}

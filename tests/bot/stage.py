@@ -1,0 +1,198 @@
+"""The bot as production wires it, connected to a sandbox; only the agent is told what to say.
+
+Everything between Slack's socket and the conversation is real: Bolt, the journal on disk, threads
+read over HTTP. A ``Script`` stands where the agent does, so that a test sees what it was asked.
+"""
+
+import json
+import socket
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+from urllib.request import Request, urlopen
+
+from slack_bolt.adapter.socket_mode import SocketModeHandler
+
+from agent.answer import Answer
+from agent.conversation import Conversation
+from agent.errors import Cancelled
+from bot.answering import Answering
+from bot.app import build_app, catch_all, event_listeners
+from bot.blocks import render_answer
+from bot.clients import identify, open_clients
+from bot.journal import Journal, open_journal
+from bot.sandbox.server import Sandbox
+from bot.settings import BotSettings
+from ingest.documents import Passage
+
+Json = dict[str, Any]
+
+RUNBOOK = Passage(
+    id="payments-runbook-0",
+    path="payments-runbook.md",
+    title="Payments runbook",
+    heading=("Rollback",),
+    lines=(3, 9),
+    text="Run `kubectl rollout undo`.",
+    hash="0123456789abcdef",
+    url="https://docs.example.com/payments-runbook.md#L3-L9",
+)
+
+
+class Script:
+    """Stands for the agent: records each conversation, and answers when the gate is open."""
+
+    def __init__(self) -> None:
+        self.conversations: list[Conversation] = []
+        self.gate = threading.Event()
+        self.gate.set()
+        self.entered = threading.Event()
+        self.dead = threading.Event()
+        self.reply: Callable[[Conversation], Answer] = answered
+
+    def answer(
+        self, conversation: Conversation, *, on_progress: Any = None, cancel: Any = None
+    ) -> Answer:
+        self.conversations.append(conversation)
+        self.entered.set()
+        while not self.gate.wait(0.01):
+            if self.dead.is_set() or (cancel is not None and cancel.is_set()):
+                raise Cancelled("called off")
+        return self.reply(conversation)
+
+
+def answered(conversation: Conversation, text: str = "") -> Answer:
+    """An answer with one citation, with an id of its own."""
+    number = answered.count = getattr(answered, "count", 0) + 1  # type: ignore[attr-defined]  # a counter
+    return Answer(
+        id=f"answer{number}",
+        question=conversation.question,
+        verdict="answered",
+        text=text or "Run `kubectl rollout undo` [payments-runbook-0].",
+        citations=(RUNBOOK,),
+        passages=(RUNBOOK,),
+        revision="1a2b3c4d5e",
+    )
+
+
+class Listeners(ThreadPoolExecutor):
+    """Bolt's listener executor, which can be waited for."""
+
+    def __init__(self) -> None:
+        super().__init__(8)
+        self.futures: list[Future[Any]] = []
+
+    def submit(self, *args: Any, **kwargs: Any) -> Future[Any]:
+        future = super().submit(*args, **kwargs)
+        self.futures.append(future)
+        return future
+
+
+class Running:
+    """One process's worth of bot."""
+
+    def __init__(self, sandbox: Sandbox, folder: Path, script: Script, **settings: Any) -> None:
+        self.settings = BotSettings(
+            bot_token="xoxb-sandbox", slack_api_url=sandbox.api_url, workers=8, **settings
+        )
+        clients = open_clients(self.settings)
+        me = identify(clients.read)
+        url = self.settings.database_url
+        self.journal: Journal = open_journal(url.get_secret_value() if url else None, folder)
+        self.answering = Answering(clients, me, script, render_answer, self.journal, self.settings)
+        self.listeners = Listeners()
+        app = build_app(
+            clients.read,
+            self.answering,
+            [*event_listeners(self.answering), *catch_all()],
+            executor=self.listeners,
+        )
+        self.handler = SocketModeHandler(app, "xapp-sandbox", ping_interval=1)
+        self.handled = 0
+        self.handler.client.socket_mode_request_listeners.append(self._count)
+        self.handler.connect()
+        wait_for(self.handler.client.is_connected)
+        self.answering.recover(at_start=True)
+
+    def _count(self, *_: Any) -> None:
+        self.handled += 1
+
+    def decided(self, delivered: int) -> None:
+        """Until so many deliveries were acknowledged, and their listeners are done."""
+        wait_for(lambda: self.handled >= delivered)
+        wait(list(self.listeners.futures), timeout=20)
+
+    def settle(self, delivered: int) -> None:
+        """Until everything that was delivered has been decided and answered."""
+        self.decided(delivered)
+        wait_for(lambda: self.answering.idle)
+
+    def disconnect(self) -> None:
+        """Close the socket; ended from below, for the client's own close waits three seconds."""
+        client = self.handler.client
+        client.auto_reconnect_enabled = False
+        if client.current_session is not None and client.current_session.sock is not None:
+            with suppress(OSError):
+                client.current_session.sock.shutdown(socket.SHUT_RDWR)
+        self.handler.close()
+
+    def stop(self) -> None:
+        self.disconnect()
+        self.answering.drain(5)
+        self.listeners.shutdown()
+        self.journal.close()
+
+    def die(self, script: Script) -> None:
+        """As after SIGKILL: answers under way are not posted, and nothing is written any more."""
+        self.disconnect()
+        self.listeners.shutdown()
+        script.dead.set()
+        wait_for(lambda: self.answering.idle)
+        script.dead.clear()
+        self.journal.close()
+
+
+def wait_for(condition: Callable[[], Any], seconds: float = 20) -> Any:
+    """The first true value of ``condition``."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if value := condition():
+            return value
+        time.sleep(0.01)
+    raise AssertionError("waited in vain")
+
+
+class Slack:
+    """The sandbox's endpoints for people and tests."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+
+    def post(self, name: str, **body: Any) -> Json:
+        return self._fetch(f"/sandbox/{name}", json.dumps(body).encode())
+
+    def deliver(self, *bodies: Json) -> Json:
+        return self._fetch("/sandbox/event", json.dumps(list(bodies)).encode())
+
+    def calls(self, *methods: str) -> list[Json]:
+        found: list[Json] = self._fetch("/sandbox/calls")["calls"]
+        return [call for call in found if not methods or call["method"] in methods]
+
+    def posts(self) -> list[Json]:
+        """Arguments of every message that was posted."""
+        return [c["args"] for c in self.calls("chat.postMessage") if c["response"]["ok"]]
+
+    def messages(self, channel: str, thread_ts: str = "") -> list[Json]:
+        query = f"/sandbox/messages?channel={channel}&thread_ts={thread_ts}"
+        found: list[Json] = self._fetch(query)["messages"]
+        return found
+
+    def _fetch(self, path: str, data: bytes | None = None) -> Json:
+        request = Request(self._url + path, data, {"Content-Type": "application/json"})
+        with urlopen(request, timeout=30) as response:
+            found: Json = json.loads(response.read())
+        return found
