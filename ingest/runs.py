@@ -143,7 +143,7 @@ class Runs:
         """For a new owner: what an earlier one had begun or not yet begun is not going on."""
         if self._file.exists():
             self._write(
-                "UPDATE runs SET state = 'interrupted', finished_at = ?, error = ?"
+                "UPDATE runs SET state = 'interrupted', finished_at = ?, error = ?, options = '{}'"
                 " WHERE state IN ('requested', 'running')",
                 _now(),
                 "the process that ran it ended",
@@ -188,8 +188,9 @@ class Runs:
         self, run_id: int, state: State, report: str | None, error: str | None, kind: str | None
     ) -> None:
         self._write(
-            "UPDATE runs SET state = ?, finished_at = ?, report = ?, error = ?, error_kind = ?"
-            " WHERE id = ?",
+            # Options go: an address given on the command line may hold a password.
+            "UPDATE runs SET state = ?, finished_at = ?, report = ?, error = ?, error_kind = ?,"
+            " options = '{}' WHERE id = ?",
             *(state, _now(), report, error, kind, run_id),
         )
 

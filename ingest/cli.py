@@ -1,0 +1,195 @@
+"""``footnote ingest``, ``footnote search`` and ``footnote status``: the index in a terminal."""
+
+import json
+import sys
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from itertools import groupby
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from ingest.handover import ingest_anywhere
+from ingest.index import open_index
+from ingest.settings import IndexSettings, read_settings
+from ingest.state import read_state
+
+app = typer.Typer(no_args_is_help=True, add_completion=False)
+
+_SHOWN_PER_REASON = 10
+
+DataDir = Annotated[
+    Path | None,
+    typer.Option(help="Folder with the index; else FOOTNOTE_DATA_DIR, else .footnote."),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")]
+
+
+@app.command()
+def ingest(
+    source: Annotated[
+        str | None,
+        typer.Argument(
+            help="Git address or folder; else FOOTNOTE_DOCS_REPO.",
+            metavar="SOURCE",
+            show_default=False,
+        ),
+    ] = None,
+    data_dir: DataDir = None,
+    branch: Annotated[
+        str | None, typer.Option(help="Branch; else FOOTNOTE_DOCS_BRANCH, else the default one.")
+    ] = None,
+    root: Annotated[
+        str | None, typer.Option(help="Folder inside the repo that holds the docs.")
+    ] = None,
+    include: Annotated[
+        list[str] | None, typer.Option(help="Glob of files to index. May be repeated.")
+    ] = None,
+    exclude: Annotated[
+        list[str] | None, typer.Option(help="Glob of files to leave out. May be repeated.")
+    ] = None,
+    yes: Annotated[
+        bool,
+        typer.Option(
+            "--yes", "-y", "--confirm-large-deletion", help="Go on even if most pages would go."
+        ),
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Bring the index up to date with the docs: only what changed is read and embedded.
+
+    Run it as often as you like; twice in a row, the second does nothing. Beside a running bot, the
+    bot does the work and its progress is shown here.
+
+    \b
+    footnote ingest ./docs
+    footnote ingest https://github.com/acme/handbook --root docs
+    """
+    if source and Path(source).expanduser().is_dir():
+        source = str(Path(source).expanduser().resolve())  # whoever does it may be elsewhere
+    given = {
+        "docs_repo": source,
+        "docs_branch": branch,
+        "docs_root": root,
+        "docs_include": tuple(include) if include else None,
+        "docs_exclude": tuple(exclude) if exclude else None,
+    }
+    given = {name: value for name, value in given.items() if value is not None}
+    settings = read_settings(IndexSettings, data_dir=data_dir, **given)
+    options = given | {"confirm_large_deletion": yes}
+    report = ingest_anywhere(settings, options, Console(stderr=True), ask=not as_json)
+    if as_json:
+        _print_json(report)
+    else:
+        _print_report(report, Console(highlight=False))
+    if report["failed"]:
+        raise typer.Exit(1)
+
+
+@app.command()
+def search(
+    query: Annotated[str, typer.Argument(help="Words, an error code, a question.")],
+    k: Annotated[
+        int | None,
+        typer.Option(
+            "-k", min=1, max=200, help="How many passages; else 9,600 characters of them."
+        ),
+    ] = None,
+    path: Annotated[
+        str | None, typer.Option(help="Only pages whose path begins with this.")
+    ] = None,
+    tag: Annotated[
+        list[str] | None, typer.Option(help="Only pages with this tag. May be repeated.")
+    ] = None,
+    updated_after: Annotated[
+        datetime | None,
+        typer.Option(help="Only pages changed since.", formats=["%Y-%m-%d"]),
+    ] = None,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show the passages that answers to a query are made from, best first."""
+    index = open_index(read_settings(IndexSettings, data_dir=data_dir))
+    try:
+        result = index.search(
+            query,
+            k=k,
+            path=path,
+            tags=tag or (),
+            updated_after=updated_after.replace(tzinfo=UTC) if updated_after else None,
+        )
+    finally:
+        index.close()
+    if as_json:
+        _print_json(result.to_json())
+        return
+    console = Console(highlight=False)
+    for passage in result.passages:
+        first, last = passage.lines
+        console.print(f"[{passage.id}]", style="bold", markup=False)
+        where = f"{passage.path} lines {first}-{last}, distance {passage.distance:.2f}"
+        console.print(" > ".join(passage.heading) or passage.title, style="cyan", markup=False)
+        console.print(passage.url or where, style="dim", markup=False, soft_wrap=True)
+        console.print(passage.text + "\n", markup=False, soft_wrap=True)
+    if result.weak:
+        Console(stderr=True).print("Nothing here is likely to answer that.", style="yellow")
+
+
+@app.command()
+def status(data_dir: DataDir = None, as_json: AsJson = False) -> None:
+    """Show what is indexed, from when, and when it is next brought up to date."""
+    state = read_state(read_settings(IndexSettings, data_dir=data_dir))
+    if as_json:
+        _print_json(state)
+        return
+    console = Console(highlight=False)
+    for name, value in _described(state).items():
+        console.print(f"{name:<10} {value}", markup=False, soft_wrap=True)
+
+
+def _described(state: Mapping[str, Any]) -> dict[str, str]:
+    last, owner = state["last_run"], state["owner"]
+    old = " (old)" if state["stale"] else ""
+    lines = {
+        "revision": state["revision"] or "nothing is indexed yet: run `footnote ingest`",
+        "ingested": f"{state['age_hours']} hours ago{old}" if state["ingested_at"] else "never",
+        "content": f"{state['documents']} documents, {state['chunks']} chunks",
+        "embedder": state["embedder"] or "-",
+        "last run": f"{last['state']} {last['finished_at']}" if last else "-",
+        "next run": state["next_run_at"] or "not scheduled: no bot is running",
+        "owner": f"{owner['command']}, process {owner['pid']}" if owner else "-",
+    }
+    if last and last["error"]:
+        lines["last run"] += f": {last['error']}"
+    if state["running"]:
+        lines["running"] = f"{state['running']['stage']} since {state['running']['started_at']}"
+    return lines
+
+
+def _print_report(report: Mapping[str, Any], console: Console) -> None:
+    console.print(
+        f"{report['documents']} documents, {report['chunks']} chunks at {report['revision']}: "
+        f"{report['added']} added, {report['updated']} changed, {report['deleted']} deleted, "
+        f"{report['unchanged']} as before; {report['embedded']} embedded, "
+        f"in {report['seconds']:.1f} s.",
+        soft_wrap=True,
+    )
+    for failed in report["failed"]:
+        line = f"failed   {failed['path']}: {failed['reason']}"
+        console.print(line, markup=False, style="red", soft_wrap=True)
+    for warning in report["warnings"]:
+        console.print(f"warning  {warning}", markup=False, style="yellow", soft_wrap=True)
+    by_reason = sorted(report["skipped"], key=lambda s: (s["reason"], s["path"]))
+    for reason, files in groupby(by_reason, key=lambda s: s["reason"]):
+        paths = [file["path"] for file in files]
+        console.print(f"skipped  {len(paths)}: {reason}", markup=False)
+        for path in paths[:_SHOWN_PER_REASON]:
+            console.print(f"         {path}", markup=False, soft_wrap=True)
+        if len(paths) > _SHOWN_PER_REASON:
+            console.print(f"         and {len(paths) - _SHOWN_PER_REASON} more (--json names all)")
+
+
+def _print_json(value: Mapping[str, Any]) -> None:
+    sys.stdout.write(json.dumps(value, ensure_ascii=False) + "\n")

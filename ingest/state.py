@@ -1,0 +1,33 @@
+"""The state of an index for ``footnote status``: what it holds, how old it is, who keeps it."""
+
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Any
+
+from ingest.index import open_index
+from ingest.ownership import owner_of
+from ingest.runs import Runs
+from ingest.settings import IndexSettings
+
+
+def read_state(settings: IndexSettings, now: datetime | None = None) -> dict[str, Any]:
+    """Works beside the process that owns the data folder, and when there is no index at all."""
+    index = open_index(settings)
+    try:
+        status = index.status()
+    finally:
+        index.close()
+    runs = Runs(settings.data_dir)
+    last, running = runs.last(), runs.running()
+    owner = owner_of(settings.data_dir)
+    age = (now or datetime.now(UTC)) - status.ingested_at if status.ingested_at else None
+    hours = age.total_seconds() / 3600 if age else None
+    return {
+        **status.to_json(),
+        "age_hours": round(hours, 2) if hours is not None else None,
+        "stale": hours is None or hours > settings.stale_after_hours,
+        "last_run": last.to_json() if last else None,
+        "running": running.to_json() if running and owner else None,
+        "next_run_at": runs.noted("next_run_at") if owner else None,
+        "owner": asdict(owner) if owner else None,
+    }
