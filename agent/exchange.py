@@ -8,10 +8,10 @@ from typing import Any
 
 from anthropic.types import Message, ToolUseBlock
 
+from agent.content import passage_blocks, reply_text
 from agent.deadline import Deadline
 from agent.draft import Draft
 from agent.errors import ToolError
-from agent.content import passage_blocks, reply_text
 from agent.model import Model, Request
 from agent.prompts import prompt
 from agent.tools import TOOLS, Corpus, ToolResult, definitions, run_tool
@@ -86,10 +86,10 @@ class Exchange:
     def say(self, text: str) -> None:
         self._messages.append({"role": "user", "content": [{"type": "text", "text": text}]})
 
-    def mend(self, message: Message, spans: str, max_tokens: int) -> str:
+    def mend(self, message: Message, faults: str, max_tokens: int) -> str:
         """The text that the model makes of its answer when it is told what is not supported."""
         self.keep(message)
-        self.say(prompt("mend").substitute(spans=spans))
+        self.say(prompt("mend").substitute(faults=faults))
         return reply_text(self.request(max_tokens, final=True, attempts=1).content)
 
     def use_tools(self, message: Message, is_last: Callable[[], bool]) -> None:

@@ -11,11 +11,11 @@ from collections.abc import Callable
 from anthropic.types import Message
 
 from agent.answer import Answer
+from agent.content import reply_text
 from agent.conversation import Conversation
 from agent.deadline import Deadline, DeadlinePassed
 from agent.draft import Draft, Progress
 from agent.errors import Cancelled, ModelUnavailable
-from agent.content import reply_text
 from agent.exchange import Exchange, tool_calls
 from agent.memory import history, query_of, question, recalled
 from agent.model import ClaudeModel, Model
@@ -125,7 +125,7 @@ class Agent:
             return self._failed(draft, "The docs could not be searched.")
         judged = judge(reply_text(message.content), draft.conversation, draft.retrieval)
         self._note_verdict(draft, judged)
-        if judged.can_be_mended and draft.retrieval.sources:
+        if judged.faults:
             judged = self._mended(judged, message, exchange, draft)
         grounded = judged.grounded
         cut = f"\n\n_{draft.cut}_" if draft.cut else ""
@@ -210,10 +210,10 @@ class Agent:
 
     def _mended(self, judged: Judged, message: Message, exchange: Exchange, draft: Draft) -> Judged:
         """The better of the first version and the one that the model makes of it."""
-        spans = "\n".join(f"- {u.span} ({u.reason})" for u in judged.grounded.unsupported)
-        draft.note("mend", spans=len(judged.grounded.unsupported))
+        draft.note("mend", faults=len(judged.faults))
+        faults = "\n".join(f"- {fault}" for fault in judged.faults)
         try:
-            text = exchange.mend(message, spans, self._settings.max_tokens)
+            text = exchange.mend(message, faults, self._settings.max_tokens)
         except (ModelUnavailable, DeadlinePassed) as error:
             draft.note("mend_failed", error=str(error) or "deadline")
             return judged

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from agent.conversation import CitedChunk, Conversation, Turn
 from agent.content import Block, passage_blocks
+from agent.conversation import CitedChunk, Conversation, Turn
 from agent.profiles import Profile
 from ingest.documents import Passage
 from ingest.index import Index

@@ -21,6 +21,7 @@ _ADMITS = re.compile(
 )
 _SMALL_TALK = 400
 """Characters up to which an answer without sources and without hard facts is just talk."""
+_HARD_FACT = re.compile(r"`|\d|^ {4,}\S", re.MULTILINE)
 _NEAREST = 3
 
 
@@ -31,17 +32,16 @@ class Judged:
     verdict: Verdict
     grounded: Grounded
 
-    @property
-    def can_be_mended(self) -> bool:
-        """Something hard stands there that no cited passage shows."""
-        return self.verdict in ("partly", "uncited") and bool(self.grounded.unsupported)
+    faults: tuple[str, ...] = ()
+    """What the model may mend, in words for it."""
 
     def is_better_than(self, other: "Judged") -> bool:
-        if self.grounded.citations and not other.grounded.citations:
-            return True
-        return bool(self.grounded.citations) == bool(other.grounded.citations) and len(
-            self.grounded.unsupported
-        ) < len(other.grounded.unsupported)
+        return self._rank > other._rank
+
+    @property
+    def _rank(self) -> tuple[bool, bool, int]:
+        stands = self.verdict != "uncited"
+        return stands, bool(self.grounded.citations), -len(self.grounded.unsupported)
 
 
 def judge(text: str, conversation: Conversation, retrieval: Retrieval) -> Judged:
@@ -55,13 +55,19 @@ def judge(text: str, conversation: Conversation, retrieval: Retrieval) -> Judged
     )
     if marked or _is_not_in_docs(grounded, retrieval):
         return Judged("not_in_docs", _with_nearest_pages(grounded, retrieval))
-    if not retrieval.searches and grounded.verdict == "uncited" and _is_talk(grounded):
+    if not retrieval.searches and not grounded.citations and _is_talk(grounded.text):
         return Judged("no_search", grounded)
-    return Judged(grounded.verdict, grounded)
+    return Judged(grounded.verdict, grounded, _faults(grounded, retrieval))
 
 
-def _is_talk(grounded: Grounded) -> bool:
-    return not grounded.unsupported and len(grounded.text) <= _SMALL_TALK
+def _is_talk(text: str) -> bool:
+    return len(text) <= _SMALL_TALK and not _HARD_FACT.search(text)
+
+
+def _faults(grounded: Grounded, retrieval: Retrieval) -> tuple[str, ...]:
+    if not grounded.citations and retrieval.searches and not retrieval.only_weak:
+        return ("No passage is cited anywhere in it.",)
+    return tuple(f"{u.span} ({u.reason})" for u in grounded.substantial)
 
 
 def _is_not_in_docs(grounded: Grounded, retrieval: Retrieval) -> bool:
@@ -69,7 +75,7 @@ def _is_not_in_docs(grounded: Grounded, retrieval: Retrieval) -> bool:
     if not retrieval.searches or grounded.citations:
         return False
     admits = bool(_ADMITS.search(grounded.text))
-    return admits or (retrieval.only_weak and not grounded.unsupported)
+    return admits or (retrieval.only_weak and _is_talk(grounded.text))
 
 
 def _with_nearest_pages(grounded: Grounded, retrieval: Retrieval) -> Grounded:
