@@ -55,12 +55,13 @@ def run_ingest(
     """Bring the index up to date. An error before the first write leaves it as it was."""
     begun = time.monotonic()
     listen = progress or (lambda _progress: None)
-    if source is not None:
-        settings = settings.model_copy(update={"docs_repo": source})
-    listen(Progress("fetch", 0, None))
     identity = Identity(embedder.fingerprint, CHUNKER_VERSION, SCHEMA_VERSION)
     with (
-        open_checkout(settings) as checkout,
+        open_checkout(
+            settings,
+            source=source,
+            progress=lambda done, total: listen(Progress("fetch", done, total)),
+        ) as checkout,
         closing(open_target(settings, identity)) as target,
     ):
         plan = make_plan(
@@ -80,12 +81,6 @@ def run_ingest(
             Facts(checkout.revision, checkout.docs_root, datetime.now(UTC), embedder.name)
         )
     index.use(embedder)
-    warnings = list(target.warnings)
-    if not documents:
-        warnings.append(
-            "0 documents are indexed: no readable page lies under the docs root"
-            " (see FOOTNOTE_DOCS_ROOT and FOOTNOTE_DOCS_INCLUDE)."
-        )
     return IngestReport(
         revision=checkout.revision.name,
         documents=documents,
@@ -98,8 +93,22 @@ def run_ingest(
         seconds=time.monotonic() - begun,
         skipped=tuple(sorted(plan.skipped, key=lambda skipped: skipped.path)),
         failed=tuple(writing.failed),
-        warnings=tuple(warnings),
+        warnings=(*target.warnings, *_warnings(plan, documents)),
     )
+
+
+def _warnings(plan: Plan, documents: int) -> Iterator[str]:
+    if not documents:
+        yield (
+            "0 documents are indexed: no readable page lies under the docs root"
+            " (see FOOTNOTE_DOCS_ROOT and FOOTNOTE_DOCS_INCLUDE)."
+        )
+    for page in plan.changed:
+        if page.masked:
+            yield (
+                f"{page.info.path} seems to hold credentials ({page.masked}): they are masked in"
+                " the index; take them out of the docs and replace them."
+            )
 
 
 @dataclass(slots=True)

@@ -25,6 +25,8 @@ class Page:
     prefix: str
     signature: str
     chunks: tuple[Chunk, ...]
+    masked: int = 0
+    """Credentials in it, which are indexed as a mark only."""
 
 
 @dataclass(slots=True)
@@ -51,19 +53,14 @@ def make_plan(
         heard(done)
         page = stored.get(file.path)
         prefix = prefixes[file.path]
-        if (
-            page is not None
-            and (page.signature, page.prefix) == (_signature(file), prefix)
-            and file.path not in damaged
-        ):
-            kept.add(file.path)
-            continue
-        try:
-            plan.changed.append(_read(file, checkout.read(file), prefix, fits))
-        except UnreadableDocument as error:
-            plan.skipped.append(Skipped(file.path, error.reason))
-        else:
-            kept.add(file.path)
+        same = page is not None and (page.signature, page.prefix) == (_signature(file), prefix)
+        if not same or file.path in damaged:
+            try:
+                plan.changed.append(_read(file, checkout.read(file), prefix, fits))
+            except UnreadableDocument as error:
+                plan.skipped.append(Skipped(file.path, error.reason))
+                continue
+        kept.add(file.path)
     plan.gone = [path for path in stored if path not in kept]
     return plan
 
@@ -80,7 +77,9 @@ def _read(file: File, data: bytes, prefix: str, fits: Callable[[str], bool]) -> 
     chunks = [
         replace(chunk, id=f"{prefix}-{chunk.number}") for chunk in chunk_document(document, fits)
     ]
-    return Page(info, prefix, _signature(file), tuple(chunks))
+    if not chunks:
+        raise UnreadableDocument("empty: the page has no text")
+    return Page(info, prefix, _signature(file), tuple(chunks), document.masked)
 
 
 def _signature(file: File) -> str:

@@ -1,5 +1,12 @@
-"""The vectors, in a real Chroma collection on disk."""
+"""The vectors, in a real Chroma collection on disk or behind a real Chroma server."""
 
+import gc
+import shutil
+import socket
+import subprocess
+import sysconfig
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -69,3 +76,45 @@ def test_a_chroma_server_that_does_not_answer_is_named(tmp_path: Path) -> None:
     settings = IndexSettings.model_validate({"CHROMA_HOST": "127.0.0.1", "CHROMA_PORT": 1})
     with pytest.raises(IngestError, match=r"127\.0\.0\.1:1.*CHROMA_HOST"):
         open_store(tmp_path, settings, "footnote")
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[IndexSettings]:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    chroma = shutil.which("chroma", path=sysconfig.get_path("scripts"))
+    assert chroma
+    command = [chroma, "run", "--path", str(tmp_path / "server"), "--port", str(port)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        yield IndexSettings.model_validate({"CHROMA_HOST": "127.0.0.1", "CHROMA_PORT": port})
+    finally:
+        process.terminate()
+        process.wait(timeout=30)
+
+
+# Chroma's HTTP client leaves its connections to the garbage collector when it is closed.
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+def test_a_chroma_server_holds_the_vectors_in_place_of_the_folder(
+    tmp_path: Path, server: IndexSettings
+) -> None:
+    one, two = np.eye(2, dtype=np.float32)
+    deadline = time.monotonic() + 30
+    while True:
+        try:
+            store = open_store(tmp_path / "unused", server, "footnote-a", embedder="one")
+            break
+        except IngestError:
+            assert time.monotonic() < deadline
+    store.write([chunk(0, "a"), chunk(1, "b")], [one, two])
+    store.delete(["pay-1"])
+    assert store.hashes() == {"pay-0": chunk(0, "a").hash}
+    np.testing.assert_array_equal(store.vectors(["pay-0"])["pay-0"][1], one)
+    store.drop()
+    store.close()
+    with pytest.raises(IndexDamaged):
+        open_store(tmp_path / "unused", server, "footnote-a")
+    assert not (tmp_path / "unused").exists()
+    del store
+    gc.collect()
