@@ -28,7 +28,7 @@ _JOIN = re.compile(r"[ \t]*(?:,|;|&|and)?[ \t]*")
 
 @dataclass(frozen=True, slots=True)
 class Bracket:
-    """One pair of brackets that means to cite: the ids in it that are known, and the forged ones."""
+    """One pair of brackets that means to cite: its known ids and its forged ones."""
 
     start: int
     end: int
@@ -132,7 +132,7 @@ def _plain(text: str) -> str:
 
 
 def settle(text: str, brackets: Brackets) -> tuple[str, list[Block], list[str]]:
-    """The text without forged ids and with each known one as ``[id]``; its blocks, with citations."""
+    """The text without forged ids, each known one as ``[id]``; and its blocks, with citations."""
     removed: list[str] = []
     blocks = read_blocks(text)
     found = brackets.read(text, blocks)

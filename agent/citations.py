@@ -17,7 +17,7 @@ from agent.answer import Unsupported
 from agent.brackets import Brackets, remove_outside_code, settle
 from agent.commands import PLACEHOLDER, command_words
 from agent.errors import AgentError
-from agent.evidence import Evidence, Given, clean, supporting
+from agent.evidence import Evidence, Given, clean, occurs, supporting
 from agent.spans import Checked, find_spans
 from agent.statements import Block, Statement, statements
 
@@ -122,12 +122,15 @@ class _Checker:
         block = statement.block
         holes = [(citation.start, citation.end) for citation in block.citations]
         span = (statement.start, statement.end)
-        for checked in sorted(
-            find_spans(self.text, span, holes, block.code), key=lambda each: each.start
-        ):
-            if not self._is_fine(checked, statement.ids):
-                unsupported = Unsupported(checked.text, self._reason(checked, statement.ids))
-                yield _Finding(checked.end, unsupported, checked.kind != "quote")
+        found = list(find_spans(self.text, span, holes, block.code))
+        wrong = [each for each in found if not self._is_fine(each, statement.ids)]
+        right = [each.text for each in found if each.kind == "code" and each not in wrong]
+        for checked in sorted(wrong, key=lambda each: each.start):
+            value = checked.value
+            if value and not value.unit and any(occurs(value.text, code) for code in right):
+                continue  # it is spoken of in a command that was found right
+            unsupported = Unsupported(checked.text, self._reason(checked, statement.ids))
+            yield _Finding(checked.end, unsupported, checked.kind != "quote")
 
     def _in_block(self, statement: Statement) -> Iterator[_Finding]:
         block = statement.block
@@ -277,7 +280,7 @@ def _text(request: dict[str, Any], key: str, *, required: bool = False) -> str:
 
 
 def _sources(request: dict[str, Any], key: str) -> list[Source]:
-    value = request.get(key) or []
+    value = [] if request.get(key) is None else request[key]
     if not isinstance(value, list):
         raise AgentError(f"debug ground: {key} must be a list of {{id, text}}")
     found = []

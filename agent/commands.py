@@ -7,6 +7,7 @@ may be filled with a word that the question, the thread or the source itself gav
 
 import re
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 PLACEHOLDER = re.compile(
     r"<[^<>\s]+>|\$\{\w+\}|\{\{[^{}]*\}\}|\$\([\w_]+\)|\$[A-Z_][A-Z0-9_]*|\{\w[\w-]*\}"
@@ -34,22 +35,31 @@ def _without_blanks(match: re.Match[str]) -> str:
     return "{{" + re.sub(r"\s+", "_", match.group(2).strip()) + "}}"
 
 
-def filled_in(asked: Sequence[str], source: Sequence[str], given: Callable[[str], bool]) -> bool:
-    """Whether ``asked`` stands in ``source`` with its placeholders filled or renamed."""
-    size = len(asked)
-    for start in range(len(source) - size + 1):
-        window = source[start : start + size]
-        if all(_fits(word, known, given) for word, known in zip(asked, window, strict=True)):
-            return True
-    return False
+class Template:
+    """The words of a source in which placeholders may stand."""
 
+    def __init__(self, text: str) -> None:
+        words = command_words(text)
+        self._words = [(word, word.strip("`'\"().,;:")) for word in words]
+        self._open = [PLACEHOLDER.search(word) is not None for word in words]
+        self._any = any(self._open)
 
-def _fits(word: str, known: str, given: Callable[[str], bool]) -> bool:
-    if word == known or word == known.rstrip(".,;:`") or word == known.strip("`'\"().,;:"):
-        return True
-    if not PLACEHOLDER.search(known):
+    def filled_with(self, asked: Sequence[str], given: Callable[[str], bool]) -> bool:
+        """Whether ``asked`` stands here with its placeholders filled or renamed."""
+        if not self._any or not asked:
+            return False
+        for start in range(len(self._words) - len(asked) + 1):
+            if self._fits(asked[0], start, given) and all(
+                self._fits(word, start + number, given) for number, word in enumerate(asked)
+            ):
+                return True
         return False
-    return _fill(word, known.strip("`.,;"), given)
+
+    def _fits(self, word: str, at: int, given: Callable[[str], bool]) -> bool:
+        raw, stripped = self._words[at]
+        if word in (raw, stripped):
+            return True
+        return self._open[at] and _fill(word, raw.strip("`.,;"), given)
 
 
 def _fill(word: str, known: str, given: Callable[[str], bool]) -> bool:
@@ -80,7 +90,7 @@ def _parted(words: Sequence[str]) -> list[str]:
 
 
 def _flag_pairs(words: Sequence[str]) -> set[tuple[str, str]]:
-    pairs = zip(words, words[1:], strict=False)
+    pairs = pairwise(words)
     return {(a, b) for a, b in pairs if a.startswith("-") and not b.startswith("-")}
 
 
@@ -124,4 +134,4 @@ _SAFETY = re.compile(
 def _is_runnable(words: Sequence[str], missing: str) -> bool:
     """Whether it reads as a command to run rather than as the name of one (``kubectl rollout``)."""
     named_only = len(words) <= 3 and all(re.fullmatch(r"[a-z][a-z0-9_-]*", w) for w in words)
-    return len(words) > 1 and (not named_only or bool(_SAFETY.match(missing)) and len(words) > 2)
+    return len(words) > 1 and (not named_only or (bool(_SAFETY.match(missing)) and len(words) > 2))

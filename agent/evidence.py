@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from functools import cached_property
 
-from agent.commands import command_words, filled_in, left_out, same_in_other_order
+from agent.commands import Template, command_words, left_out, same_in_other_order
 from agent.quantities import ValueSet, read_values
 from agent.spans import Checked, clean_url
 
@@ -76,8 +76,8 @@ class Evidence:
         return ValueSet.of(self._raw)
 
     @cached_property
-    def _words(self) -> list[str]:
-        return command_words(self._texts[-1])
+    def _template(self) -> Template:
+        return Template(self._texts[-1])
 
     @cached_property
     def _commands(self) -> list[list[str]]:
@@ -156,7 +156,7 @@ class Evidence:
         def known(value: str) -> bool:
             return given.names(value) or self.has(value)
 
-        return filled_in(command_words(text), self._words, known)
+        return self._template.filled_with(command_words(text), known)
 
 
 def occurs(needle: str, text: str) -> bool:
@@ -186,19 +186,28 @@ def _begins(needle: str, before: str, text: str, at: int) -> bool:
     if other == "-":
         return own != "-" and not beyond.isalnum()
     if other == ".":
-        return not beyond.isalnum()
+        return not beyond.isalnum() or _is_field(needle, own, beyond)
     if other == "/" and "/" in needle:
         return not beyond.isalnum() and beyond not in ("_", ".", "~")
-    return not (other.isalnum() or other == "_")
+    if other == "_":
+        return not beyond.isalnum() and beyond != "_"
+    return not other.isalnum()
 
 
 def _ends(needle: str, after: str) -> bool:
     own, other, beyond = needle[-1], after[:1], after[1:]
     if not (own.isalnum() or own in "-_"):
         return True
-    if other in ("-", ".") or (other == "/" and "/" in needle):
-        return not beyond.isalnum() and beyond != "-"
-    return not (other.isalnum() or other == "_")
+    if other == "." and _is_field(needle, own, beyond):
+        return True
+    if other in ("-", ".", "_") or (other == "/" and "/" in needle):
+        return not beyond.isalnum() and beyond not in ("-", "_")
+    return not other.isalnum()
+
+
+def _is_field(needle: str, own: str, beyond: str) -> bool:
+    """Whether it may be one part of ``spec.replicas``; no version and no host is cut like that."""
+    return "." not in needle and own.isalpha() and beyond.isalpha()
 
 
 def supporting(sources: Sequence[Evidence], span: Checked, given: Given) -> Evidence | None:

@@ -1,13 +1,15 @@
-"""Text -> comparable values: numbers with their units, versions, dates, times of day, phone numbers.
+"""Text -> comparable values: numbers with units, versions, dates, times of day, phone numbers.
 
 Formatting is no change of a value: ``10,000`` is ``10000``, ``5 min`` is ``5m``, ``4 Jan 2027`` is
 ``2027-01-04``. A value is compared whole and with its unit; ``512 MB`` is not ``512 MiB``.
 """
 
+import calendar
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cache
 from typing import Literal
 
 Measure = tuple[str, Fraction]
@@ -79,13 +81,13 @@ _SPACED_LETTERS = "smh"
 _NUMBER_WORDS = {
     word: value
     for value, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve".split()
+        (
+            *("zero", "one", "two", "three", "four", "five", "six"),
+            *("seven", "eight", "nine", "ten", "eleven", "twelve"),
+        )
     )
 } | {"fifteen": 15, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "ninety": 90}
-_MONTHS = {
-    name: number
-    for number, name in enumerate("Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(), 1)
-}
+_MONTHS = {name: number for number, name in enumerate(calendar.month_abbr)}
 _MONTH = (
     r"(Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?"
     r"|Sept?(?:ember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)\b\.?"
@@ -101,6 +103,8 @@ _SHORT_UNIT = rf"[smhdwkbKMGTBg](?![\w/])|[ \u00a0][{_SPACED_LETTERS}](?![\w/'�
 _QUANTITY = rf"(?P<money>[$€£])?(?P<number>{_NUMBER})(?P<unit>{_LONG_UNIT}|{_SHORT_UNIT})?"
 
 VALUES = re.compile(
+    # What no value begins with is passed over quickly.
+    r"(?=[\d+(v$€£.JFMASOND])(?:"
     r"(?P<iso>(?<![\d.-])\d{4}([-/.])\d{1,2}\2\d{1,2}(?![\d-]))"
     r"|(?P<numeric_date>(?<![\d./])\d{1,2}([./])\d{1,2}\4\d{4}(?!\d))"
     rf"|(?P<day_month>(?<![\w.])\d{{1,2}}{_NTH}(?:\sof)?\s{_MONTH}(?:,?\s\d{{4}}(?!\d))?)"
@@ -110,7 +114,7 @@ VALUES = re.compile(
     r"|(?<![\w.])\d{1,2}\s?[ap]m\b)"
     r"|(?P<version>(?<![\w.])v\d+(?:\.\d+)*(?:[-+][0-9A-Za-z.]*\w)?(?![\w])"
     r"|(?<![\d.])\d+(?:\.\d+){2,}(?:[-+][0-9A-Za-z.]*\w)?)"
-    rf"|(?P<quantity>(?<![\w.])(?<![A-Za-z]-){_QUANTITY})"
+    rf"|(?P<quantity>(?<![\w.])(?<![A-Za-z]-){_QUANTITY}))"
 )
 _LIST_MARKER = re.compile(r"(?:^[ \t>]*|(?<=[.;:!?] ))\d{1,3}[.)](?=\s)", re.MULTILINE)
 _WORD_QUANTITY = re.compile(rf"\b(?P<word>(?i:{'|'.join(_NUMBER_WORDS)}))\b(?P<unit>{_LONG_UNIT})?")
@@ -176,7 +180,7 @@ def _measures(number: Fraction, written: str) -> frozenset[Measure]:
 
 def as_number(text: str) -> Fraction:
     """The value of a written number, whatever separates its thousands."""
-    return Fraction(re.sub(r"[^\d.]", "", text))
+    return Fraction(text if text.isascii() and text.isdigit() else re.sub(r"[^\d.]", "", text))
 
 
 def _date(match: re.Match[str]) -> Value | None:
@@ -299,14 +303,15 @@ class ValueSet:
         if value.measures & self.measures:
             return True
         # A table has its unit in the heading, a setting has it in its name.
-        return value.number in self.bare and any(
-            spelling in self.fold for spelling in _spellings(value.unit)
-        )
+        return value.number in self.bare and bool(_spellings(value.unit).search(self.fold))
 
 
-def _spellings(unit: str) -> list[str]:
-    meanings = _WORDS.get(unit.lower(), [])
-    return [w for w, others in _WORDS.items() if len(w) > 1 and set(meanings) & set(others)]
+@cache
+def _spellings(unit: str) -> re.Pattern[str]:
+    """Every way to write the unit, standing alone or as a part of ``timeout_seconds``."""
+    meanings = set(_WORDS.get(unit.lower(), []))
+    words = [w for w, others in _WORDS.items() if len(w) > 1 and meanings & set(others)]
+    return re.compile(rf"(?<![a-z])(?:{'|'.join(map(re.escape, words)) or '(?!)'})(?![a-z])")
 
 
 def _same_date(asked: Date, known: Date) -> bool:

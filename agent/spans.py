@@ -46,7 +46,7 @@ _TOKENS = re.compile(
     r"|(?P<path>(?<![\w/.:*)])(?:~|\.{1,2})?/[\w.@%+~-]+(?:/[\w.@%+~*-]+)*/?"
     rf"|(?<![\w/.:])[\w-]+(?:/[\w.-]+)+\.(?:{_EXTENSION})\b|(?<![\w/.:-])\w[\w-]*\.(?:{_EXTENSION})\b)"
     r"|(?P<flag>(?<![\w-])--[A-Za-z][\w-]*(?:=[^\s,;)]+)?|(?<![\w-])-[A-Za-z](?![\w-]))"
-    r"|(?P<name>\b[A-Za-z][A-Za-z0-9]*(?:[-_][A-Za-z0-9]+)*-\d\w*\b|\b[A-Z]{1,5}\d{3,}\b"
+    r"|(?P<name>(?<![\w-])[A-Za-z][A-Za-z0-9]*(?:[-_][A-Za-z0-9]+)*-\d\w*(?:[-.]\w+)*\b|\b[A-Z]{1,5}\d{3,}\b"
     r"|\b0x[0-9A-Fa-f]+\b|\b\w*[A-Za-z]\w*_\w*[A-Za-z0-9]\b|\b(?:[A-Z][a-z0-9]+){3,}\b)",
 )
 _WELL_KNOWN = re.compile(
@@ -107,6 +107,7 @@ def _in_prose(prose: str, offset: int) -> Iterator[Checked]:
         prose = _blank(prose, match.start("url"), match.end("url"))
     quotes = [(m.start(), m.end(), next(filter(None, m.groups()))) for m in _QUOTE.finditer(prose)]
     for start, end, content in quotes:
+        content = re.sub(r"\[([^\[\]]*)\]\([^()]*\)", r"\1", content).strip()
         if re.search(r"\w", content):
             yield Checked("quote", offset + start, offset + end, content)
         prose = _blank(prose, start, end)
@@ -115,7 +116,7 @@ def _in_prose(prose: str, offset: int) -> Iterator[Checked]:
         prose = _blank(prose, match.start(), match.end())
         if checked is not None:
             yield checked
-    for value in read_values(prose):
+    for value in read_values(prose) if re.search(r"\d", prose) else ():
         checked = _value(prose, value, offset)
         if checked is not None:
             yield checked

@@ -9,6 +9,7 @@ of the line that follows it.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Literal
 
 from markdown_it import MarkdownIt
@@ -22,6 +23,7 @@ _MARKER = re.compile(
 )
 _BETWEEN_CITATIONS = re.compile(r"[\s,;&]*(?:and[\s]+)?")
 _ONLY_CITATIONS = re.compile(r"[\s,;:.&()*_-]*(?:sources?|see|from|and|also)?[\s,;:.&()*_-]*", re.I)
+_REMARK = re.compile(r"[^\d`\n]{0,80}(?:\[[^\n]*\][ .,;]*)+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +77,7 @@ def read_blocks(text: str) -> list[Block]:
     for token in _PARSER.parse(text):
         reader.take(token)
     blocks = reader.blocks
-    for first, second in zip(blocks, blocks[1:], strict=False):
+    for first, second in pairwise(blocks):
         first.after, second.before = second, first
         if second.kind == "code":
             second.intro = first
@@ -225,8 +227,13 @@ def _chained(text: str, intro: Block) -> tuple[str, ...]:
 
 def _follows(text: str, block: Block, after: Block) -> bool:
     """Whether the citations of ``after`` are meant for ``block`` before it."""
-    return only_citations(text, after) or (
-        block.kind == "code" and after.kind == "text" and after.group is None
+    if only_citations(text, after):
+        return True
+    if after.kind != "text" or after.group is not None:
+        return False
+    # "From the limits page [limits-0]." under a table says nothing of its own.
+    return block.kind == "code" or (
+        block.group is not None and _REMARK.fullmatch(text, after.start, after.end) is not None
     )
 
 
@@ -252,10 +259,8 @@ def _introduces(text: str, block: Block) -> bool:
         if text[citation.end : end].strip(" .)*_"):
             break
         end = citation.start
-    tail = text[block.start : end].rstrip(" *_")
-    return block.kind == "text" and (
-        tail.endswith(":") or text[: block.end].rstrip(" *_").endswith(":")
-    )
+    tails = (text[block.start : end], text[block.start : block.end])
+    return block.kind == "text" and any(tail.rstrip(" *_").endswith(":") for tail in tails)
 
 
 def without(span: Span, holes: Sequence[Span]) -> Iterator[Span]:
