@@ -211,7 +211,7 @@ def test_a_wrong_tool_call_is_explained_to_the_model(
     ask: Ask, pay_4031: str, call: tuple[str, dict[str, object]]
 ) -> None:
     def rule(request: Request) -> Step:
-        steps = sum(m["role"] == "assistant" for m in request.body["messages"])
+        steps = [m["role"] for m in request.body["messages"]].count("assistant")
         script: list[Step] = [Says(tools=[call]), search(), said(pay_4031)]
         return script[steps]
 
