@@ -40,7 +40,7 @@ BUSY = "Too many questions at once: I cannot take yours now. Please ask again in
 
 
 class Answers(Protocol):
-    """The agent, as seen from here."""
+    """The agent, as seen from here. Raises Cancelled once ``cancel`` is set."""
 
     def answer(
         self, conversation: Conversation, *, on_progress: Any = None, cancel: Any = None

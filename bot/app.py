@@ -43,12 +43,14 @@ def build_app(
     executor: Executor | None = None,
 ) -> App:
     """The app with its listeners; the client carries token and address."""
+    bolt = logging.getLogger("slack_bolt.footnote")
+    bolt.setLevel(logging.ERROR)  # it warns of SLACK_BOT_TOKEN beside the client that holds it
     app = App(
         client=client,
         signing_secret=signing_secret,
         request_verification_enabled=signing_secret is not None,
         listener_executor=executor,
-        logger=logging.getLogger("bot.bolt"),
+        logger=bolt,
     )
     app.middleware(_note(answering))
     for listener in listeners:

@@ -46,7 +46,7 @@ class Commands:
         answering: Answering,
         settings: BotSettings,
         status_lines: Callable[[], Sequence[str]],
-        reindex: Callable[[], None],
+        reindex: Callable[[], object],
     ) -> None:
         self._answering = answering
         self._settings = settings

@@ -14,12 +14,13 @@ from bot.journal import Journal
 from bot.markup import escape
 from bot.records import AnswerRecord
 from ingest.index import Index, IndexStatus
+from ingest.runs import Run
 
 log = logging.getLogger(__name__)
 
 Json = dict[str, Any]
-LastRun = Callable[[], Json | None]
-"""What the last ingest did, as ``footnote status --json`` shows it; None before the first one."""
+LastRun = Callable[[], Run | None]
+"""The newest ingest that is over; None before the first one."""
 
 EXAMPLES = (
     ("What does an error code mean?", "What does error PAY-4031 mean?"),
@@ -105,13 +106,13 @@ def index_lines(status: IndexStatus, stale_after: timedelta, now: datetime) -> l
     return lines
 
 
-def run_lines(last_run: Json | None) -> list[str]:
+def run_lines(last_run: Run | None) -> list[str]:
     """What the last ingest did, and the first files it left out."""
-    if not last_run:
+    if last_run is None:
         return []
-    if error := last_run.get("error"):
-        return [f":warning: *Last ingest failed*: {escape(str(error))}"]
-    report = last_run.get("report") or {}
+    if last_run.error:
+        return [f":warning: *Last ingest*: {last_run.state}: {escape(last_run.error)}"]
+    report = last_run.report or {}
     skipped: Sequence[Json] = report.get("skipped") or ()
     lines = [
         f"*Last ingest*: {report.get('added', 0)} chunks added, "

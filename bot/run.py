@@ -7,30 +7,35 @@ process left behind, and on SIGTERM takes nothing more, finishes what is under w
 import logging
 import signal
 import threading
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from ingest.runs import own_data_folder
-from ingest.schedule import Schedule
 from slack_bolt import App
 from slack_bolt.adapter.socket_mode import SocketModeHandler
 from slack_bolt.adapter.wsgi import SlackRequestHandler
 from waitress.server import create_server
 
 from agent.answer import Answer
-from agent.loop import build_agent
+from agent.conversation import Conversation
+from agent.loop import Agent, Progress, build_agent
 from agent.settings import AgentSettings
 from bot.answering import Answering
 from bot.app import build_app, catch_all, event_listeners
 from bot.blocks import render_answer
 from bot.clients import SLACK_FAILED, SlackRefused, identify, open_clients, slack_error
+from bot.commands import Commands
+from bot.feedback import Feedback
+from bot.home import Home
 from bot.journal import open_journal
 from bot.settings import BotSettings
 from ingest.errors import FootnoteError, SettingsError
 from ingest.index import Index, open_index
+from ingest.runs import Runs, own_data_folder
+from ingest.schedule import Schedule
 from ingest.settings import IndexSettings, read_settings
 
 log = logging.getLogger(__name__)
@@ -38,6 +43,10 @@ log = logging.getLogger(__name__)
 TEND_SECONDS = 20.0
 """How often claims are renewed and abandoned ones looked for."""
 CONNECT_SECONDS = 15.0
+FIRST_INGEST_SECONDS = 120.0
+"""How long after the start a question waits for the very first index."""
+START_SECONDS = 5.0
+"""How long after the start that first ingest may take to begin."""
 
 
 class Bot:
@@ -68,12 +77,23 @@ class Bot:
         self._stack.callback(self.journal.close)
         self.index = open_index(index_settings)
         self._stack.callback(self.index.close)
-        agent = build_agent(self.index, agent_settings)
+        runs = Runs(index_settings.data_dir)
+        agent = _Patient(build_agent(self.index, agent_settings), self.index, runs)
         self.answering = Answering(
             clients, me, agent, rendering(self.index), self.journal, settings
         )
         self.schedule = Schedule(index_settings, self.index)
-        listeners = [*event_listeners(self.answering), *catch_all()]
+        stale_after = timedelta(hours=index_settings.stale_after_hours)
+        home = Home(clients, self.journal, self.index, runs.last, stale_after)
+        commands = Commands(self.answering, settings, home.status_lines, lambda: runs.request({}))
+        feedback = Feedback(clients, self.journal, self.index, settings.help_group)
+        listeners = [
+            *event_listeners(self.answering),
+            *home.listeners(),
+            *commands.listeners(),
+            *feedback.listeners(),
+            *catch_all(),
+        ]
         # What a listener does is short: answers have their own bounded pool.
         executor = ThreadPoolExecutor(16, thread_name_prefix="listener")
         self._stack.callback(executor.shutdown, wait=False, cancel_futures=True)
@@ -114,6 +134,31 @@ class Bot:
             except Exception:  # the edge of the thread: a database that is away comes back
                 log.exception("tending the journal failed")
             self._stopping.wait(TEND_SECONDS)
+
+
+class _Patient:
+    """The agent, but a question that comes during the very first ingest waits for its end."""
+
+    def __init__(self, agent: Agent, index: Index, runs: Runs) -> None:
+        self._agent, self._index, self._runs = agent, index, runs
+        self._until = time.monotonic() + FIRST_INGEST_SECONDS
+
+    def answer(
+        self,
+        conversation: Conversation,
+        *,
+        on_progress: Callable[[Progress], None] | None = None,
+        cancel: threading.Event | None = None,
+    ) -> Answer:
+        cancel = cancel or threading.Event()
+        while (left := self._until - time.monotonic()) > 0 and self._index.status().documents == 0:
+            begins = left > FIRST_INGEST_SECONDS - START_SECONDS
+            if cancel.is_set() or not (begins or self._runs.running()):
+                break
+            if on_progress:
+                on_progress(Progress("reading", "the docs for the first time"))
+            cancel.wait(0.5)
+        return self._agent.answer(conversation, on_progress=on_progress, cancel=cancel)
 
 
 def build_bot(
@@ -173,7 +218,7 @@ def _app_token(settings: BotSettings) -> str:
 def _connect(app: App, settings: BotSettings) -> Callable[[], None]:
     handler = SocketModeHandler(app, _app_token(settings))
     try:
-        handler.connect()
+        handler.connect()  # type: ignore[no-untyped-call]  # Bolt leaves it untyped
     except SLACK_FAILED as error:
         raise SlackRefused(
             f"Socket Mode does not open ({slack_error(error)}). Check SLACK_APP_TOKEN, and that "
@@ -186,7 +231,7 @@ def _connect(app: App, settings: BotSettings) -> Callable[[], None]:
             log.info("Connected to Slack by Socket Mode.")
             return handler.close
         waited.wait(0.1)
-    handler.close()
+    handler.close()  # type: ignore[no-untyped-call]  # as above
     raise SlackRefused(
         f"Slack's socket did not answer within {CONNECT_SECONDS:.0f} s. Check the network or a "
         "proxy that blocks WebSockets, or use footnote run --http."
@@ -209,4 +254,8 @@ def _listen(app: App, settings: BotSettings) -> Callable[[], None]:
     thread = threading.Thread(target=server.run, name="http", daemon=True)
     thread.start()
     log.info("Listening for Slack on port %d, path /slack/events.", settings.port)
-    return server.close
+
+    def close() -> None:
+        server.close()
+
+    return close

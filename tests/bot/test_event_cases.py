@@ -111,10 +111,8 @@ def envelope(step: Json) -> Json:
         "event_time": int(time.time()),
         "event": step["event"],
     }
-    extra = {
-        k: step[k] for k in ("retry_num", "retry_reason", "is_ext_shared_channel") if k in step
-    }
-    return {**body, **extra}
+    optional = ("retry_num", "retry_reason", "is_ext_shared_channel")
+    return {**body, **{name: step[name] for name in optional if name in step}}
 
 
 @pytest.mark.parametrize("case", load(), ids=lambda case: str(case["id"]))
