@@ -139,7 +139,7 @@ def default_channels() -> dict[str, Json]:
         channel("C0GENERAL", "general", is_general=True),
         channel("C0INCIDENT", "payments-oncall"),
         channel("C0PRIVATE", "platform-private", is_private=True, is_channel=False, is_group=True),
-        channel("C0SHARED", "shared-with-partner", is_shared=True, is_ext_shared=True,
+        channel("C0SHARED", "partners", is_shared=True, is_ext_shared=True,
                 connected_team_ids=["T0OTHER"]),
         channel("D0ONCALL"),
     ]  # fmt: skip

@@ -13,7 +13,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
-from bot.sandbox import api, control, methods
+from bot.sandbox import api, control, methods, site
 from bot.sandbox.delivery import Delivery, Transport
 from bot.sandbox.guard import Guard
 from bot.sandbox.http_events import HttpEvents
@@ -138,6 +138,7 @@ def application(slack: Slack, page: Page | None) -> Starlette:
             Route("/response/{key}", response, methods=["POST"]),
             WebSocketRoute("/link/", link),
             *control.routes(slack),
+            *site.routes(slack, page),
         ],
         middleware=[Middleware(Guard)],
     )

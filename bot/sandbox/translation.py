@@ -4,6 +4,7 @@ import re
 
 from bot.sandbox.refusal import Json
 
+EMOJI = re.compile(r"(?<![\w:]):([a-z][a-z0-9_+-]*):(?![\w:])")
 TOKEN = re.compile(r"<([@#!]?)([^>|]+)(?:\|([^>]*))?>")
 
 
@@ -41,8 +42,11 @@ def _element(sign: str, target: str, label: str | None) -> Json:
 
 
 def _add_text(elements: list[Json], text: str) -> None:
-    if text:
-        elements.append({"type": "text", "text": unescape(text)})
+    for number, part in enumerate(EMOJI.split(text)):
+        if number % 2:
+            elements.append({"type": "emoji", "name": part})
+        elif part:
+            elements.append({"type": "text", "text": unescape(part)})
 
 
 def escape(text: str) -> str:

@@ -47,7 +47,7 @@ def test_channels_say_what_they_are(client: WebClient, person: Person) -> None:
     assert info("C0SHARED")["is_ext_shared"] is True
     assert info("D0ONCALL")["user"] == "U0ONCALL"
     names = [c["name"] for c in client.conversations_list()["channels"]]
-    assert names == ["general", "payments-oncall", "shared-with-partner"]
+    assert names == ["general", "payments-oncall", "partners"]
     private = client.conversations_list(types="private_channel,im")["channels"]
     assert [channel["id"] for channel in private] == ["C0PRIVATE", "D0ONCALL"]
     assert "U0EXTERNAL" in client.conversations_members(channel="C0SHARED")["members"]
