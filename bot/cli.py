@@ -29,7 +29,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    help="""Answers engineers' questions in Slack from their own docs, with a citation behind every claim.
+    help="""Answers questions in Slack from your own docs, with a citation behind every claim.
 
 Start with `footnote try`: the whole product on this machine, no account needed.""",
 )
