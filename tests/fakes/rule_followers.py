@@ -1,11 +1,14 @@
 """Scripted models that follow a rule: a request goes in, the turn they take comes out."""
 
+import json
 import re
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from tests.fakes.request_rules import blocks_of
 from tests.fakes.script import Json, Text, Turn
+
+_ELEMENT = re.compile(r"<message [^>]*>\n(.*)\n</message>", re.DOTALL)
 
 
 class Found(NamedTuple):
@@ -27,13 +30,17 @@ class Request:
 
     @property
     def question(self) -> str:
-        """The newest text of a person: the last user message that is not made of results."""
+        """The newest words of a person: in the last user message that is not made of results.
+
+        They come first in it; the day, passages and the like come after.
+        """
         for message in reversed(self.body.get("messages", [])):
             if message.get("role") == "user":
                 texts = [b["text"] for b in blocks_of(message) if b.get("type") == "text"]
                 results = any(b.get("type") == "tool_result" for b in blocks_of(message))
                 if texts and not results:
-                    return str(texts[-1])
+                    said = _ELEMENT.fullmatch(texts[0])
+                    return said.group(1) if said else str(texts[0])
         return ""
 
     @property
@@ -67,12 +74,15 @@ class Request:
                     native = bool((block.get("citations") or {}).get("enabled"))
                     found.append(Found(block["source"], text, native))
                 elif block.get("type") == "text":
-                    found += _bracketed(block["text"])
+                    found += _written(block["text"])
         return found
 
 
-def _bracketed(text: str) -> list[Found]:
-    """Passages of a text result: each starts with its id in brackets."""
+def _written(text: str) -> list[Found]:
+    """Passages of a text result: JSON with ids, or each behind its id in brackets."""
+    if text.startswith("{"):
+        listed = json.loads(text).get("passages", [])
+        return [Found(passage["id"], passage["text"], native=False) for passage in listed]
     parts = re.split(r"^\[([^\]\n]+-\d+)\]", text, flags=re.MULTILINE)
     return [
         Found(name, body.strip(), native=False)
