@@ -2,102 +2,18 @@
 
 import json
 import time
-from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import anthropic
 import httpx2
 import pytest
-from anthropic import Anthropic
 from anthropic.types import Message, RawMessageStreamEvent
 from pydantic import TypeAdapter
 
-from tests.fakes.messages_server import MessagesServer
+from tests.agent.messages.client import HOUR, MARK, MODEL, USER, after_search, ask, request
 from tests.fakes.rule_followers import search_then_answer
 from tests.fakes.script import Broken, Fault, Json, Stall, Text, Turn
-
-MODEL = "claude-opus-5-5"
-SEARCH: Json = {
-    "name": "search_docs",
-    "description": "Searches the docs.",
-    "input_schema": {
-        "type": "object",
-        "properties": {"query": {"type": "string"}},
-        "required": ["query"],
-        "additionalProperties": False,
-    },
-    "strict": True,
-}
-RESULT: Json = {
-    "type": "search_result",
-    "source": "payments-runbook-0",
-    "title": "Payments runbook",
-    "content": [
-        {"type": "text", "text": "PAY-4031 means a low balance."},
-        {"type": "text", "text": "Top it up."},
-    ],
-    "citations": {"enabled": True},
-}
-
-
-@pytest.fixture
-def serve() -> Iterator[Callable[..., tuple[MessagesServer, Anthropic]]]:
-    opened: list[Any] = []
-
-    def start(script: Any, **options: Any) -> tuple[MessagesServer, Anthropic]:
-        server = MessagesServer(script)
-        server.__enter__()
-        client = Anthropic(
-            base_url=server.url,
-            api_key="test",
-            max_retries=0,
-            timeout=options.pop("timeout", 5),
-            _strict_response_validation=options.pop("strict", True),
-        )
-        opened.extend((client, server))
-        return server, client
-
-    yield start
-    for each in opened:
-        each.close()
-
-
-def ask(client: Anthropic, **changes: Any) -> Message:
-    """One streamed request, accumulated by the SDK."""
-    with client.messages.stream(**request(**changes)) as stream:
-        return stream.get_final_message()
-
-
-def request(**changes: Any) -> Any:
-    plain: Json = {
-        "model": MODEL,
-        "max_tokens": 1_000,
-        "system": "You answer from the docs.",
-        "messages": [{"role": "user", "content": "what does PAY-4031 mean?"}],
-        "tools": [SEARCH],
-    }
-    return {key: value for key, value in {**plain, **changes}.items() if value is not None}
-
-
-def after_search(answer: Message, *results: Json) -> list[Json]:
-    """The conversation after the tool calls of ``answer`` were run."""
-    calls = [block for block in answer.content if block.type == "tool_use"]
-    return [
-        {"role": "user", "content": "what does PAY-4031 mean?"},
-        {"role": "assistant", "content": [b.to_dict() for b in answer.content]},
-        {
-            "role": "user",
-            "content": [
-                {
-                    "type": "tool_result",
-                    "tool_use_id": call.id,
-                    "content": list(results or (RESULT,)),
-                }
-                for call in calls
-            ],
-        },
-    ]
 
 
 def test_a_search_and_a_natively_cited_answer(serve: Any) -> None:
@@ -223,114 +139,6 @@ def test_stalls_end_in_the_clients_time_limit(where: Any, serve: Any) -> None:
 def test_pings_keep_a_stream_alive_beyond_the_read_limit(serve: Any) -> None:
     _, client = serve([Stall(where="pings", seconds=0.6, turn=Turn(text="late"))], timeout=0.3)
     assert ask(client).content[0].text == "late"  # type: ignore[union-attr]  # a text block
-
-
-NOTE = {"role": "system", "content": "Search budget: 1 left."}
-FORCED = {"tool_choice": {"type": "any"}}
-CALL = {"type": "tool_use", "id": "toolu_x", "name": "search_docs", "input": {}}
-USER = {"role": "user", "content": "hello"}
-
-
-def called(*content: Json) -> list[Json]:
-    return [USER, {"role": "assistant", "content": [CALL]}, {"role": "user", "content": content}]
-
-
-DONE = {"type": "tool_result", "tool_use_id": "toolu_x", "content": "nothing found"}
-MARK = {"cache_control": {"type": "ephemeral"}}
-HOUR = {"cache_control": {"type": "ephemeral", "ttl": "1h"}}
-
-
-@pytest.mark.parametrize(
-    ("changes", "reason"),
-    [
-        ({"extra_body": {"temperature": 0.5}}, "temperature: Extra inputs"),
-        ({"extra_body": {"colour": "red"}}, "colour: Extra inputs"),
-        ({"messages": [{**USER, "name": "kim"}]}, "name: Extra inputs"),
-        ({"messages": []}, "at least one message"),
-        ({"messages": [{"role": "assistant", "content": "hi"}]}, "first message"),
-        ({"messages": [USER, {"role": "assistant", "content": "The"}]}, "prefilling"),
-        ({"messages": [{"role": "user", "content": " "}]}, "non-whitespace"),
-        ({"messages": [{"role": "user", "content": []}]}, "must not be empty"),
-        ({"messages": called({"type": "text", "text": "x"})}, "without tool_result"),
-        ({"messages": called({"type": "text", "text": "x"}, DONE)}, "must come first"),
-        ({"messages": called(DONE, DONE)}, "single result"),
-        ({"messages": [{"role": "user", "content": [DONE]}]}, "unexpected tool_use_id"),
-        ({"messages": called(DONE), "tools": None}, "must define tools"),
-        (
-            {"messages": called({**DONE, "content": [RESULT, {"type": "text", "text": "x"}]})},
-            "search_result and other blocks",
-        ),
-        (
-            {
-                "messages": called(
-                    {**DONE, "content": [RESULT, {**RESULT, "citations": {"enabled": False}}]}
-                )
-            },
-            "same citations setting",
-        ),
-        (
-            {
-                "messages": called({**DONE, "content": [RESULT]}),
-                "output_config": {"format": {"type": "json_schema", "schema": {"type": "object"}}},
-            },
-            "cannot be combined",
-        ),
-        ({"messages": called({**DONE, "content": [{**RESULT, "content": []}]})}, "non-empty text"),
-        ({"messages": [USER, NOTE, USER]}, "must precede an assistant"),
-        ({"messages": [NOTE, USER]}, "first message"),
-        ({"messages": [USER, NOTE], "model": "claude-sonnet-5"}, "role system is not supported"),
-        (FORCED, "tool_choice: any is not supported"),
-        ({"thinking": {"type": "disabled"}}, "disabled is not supported"),
-        ({"thinking": {"type": "enabled", "budget_tokens": 1_024}, "max_tokens": 2_000}, "enabled"),
-        ({"thinking": {"type": "adaptive"}, "model": "claude-haiku-4-5"}, "adaptive is not"),
-        ({"output_config": {"effort": "low"}, "model": "claude-haiku-4-5"}, "effort"),
-        (
-            {
-                "thinking": {"type": "disabled"},
-                "output_config": {"effort": "max"},
-                "model": "claude-opus-5",
-            },
-            "not allowed with effort",
-        ),
-        ({"max_tokens": 200_000}, "max_tokens"),
-        ({"tools": [SEARCH, SEARCH]}, "unique"),
-        ({"system": [{"type": "text", "text": "x", **MARK}] * 5}, "at most 4"),
-        ({"system": [{"type": "text", "text": "x", **MARK}] * 4, **MARK}, "at most 4"),
-        ({"tools": [{**SEARCH, **MARK}], "system": [{"type": "text", "text": "x", **HOUR}]}, "1h"),
-        ({"system": [{"type": "text", "text": "x", **MARK}], **HOUR}, "1h"),
-        ({"tool_choice": {"type": "auto"}, "tools": None}, "while providing tools"),
-    ],
-)
-def test_what_the_api_refuses(changes: Json, reason: str, serve: Any) -> None:
-    server, client = serve([Turn(text="never")])
-    with pytest.raises(anthropic.BadRequestError) as refused:
-        ask(client, **changes)
-    assert reason in str(refused.value)
-    assert server.left == 1
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"messages": [USER, NOTE]},
-        {"messages": [*called(DONE), NOTE], "tool_choice": {"type": "none"}},
-        {"messages": called({**DONE, "content": [RESULT]}, {"type": "text", "text": "go on"})},
-        {"messages": [USER, {"role": "assistant", "content": "Hi."}, USER], **MARK},
-        {"system": [{"type": "text", "text": "x", **HOUR}], **MARK},
-        {**FORCED, "model": "claude-opus-5"},
-        {
-            "thinking": {"type": "adaptive", "display": "omitted"},
-            "output_config": {"effort": "low"},
-        },
-        {"thinking": {"type": "between_tools"}, "model": "claude-sonnet-5-5"},
-        {"messages": [USER, {"role": "assistant", "content": "The"}], "model": "claude-haiku-4-5"},
-        {"diagnostics": {"previous_message_id": None}, "metadata": {"user_id": "u1"}},
-    ],
-)
-def test_what_the_api_accepts(changes: Json, serve: Any) -> None:
-    server, client = serve([Turn(text="fine")])
-    assert ask(client, **changes).stop_reason == "end_turn"
-    assert server.refused == []
 
 
 def test_thinking_comes_back_as_it_was_with_the_prefix_it_was_made_for(serve: Any) -> None:

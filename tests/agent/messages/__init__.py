@@ -1,0 +1,1 @@
+"""The stand-in for the Messages API, checked through the real SDK."""
