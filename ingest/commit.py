@@ -15,6 +15,8 @@ from ingest.owners import Owners
 from ingest.settings import IndexSettings
 
 _SYMLINK = "120000"
+_READ_SECONDS = 20.0
+"""Reading is local. Git itself may try without end to fetch anew what it finds damaged."""
 
 
 class CommitCheckout(Checkout):
@@ -60,7 +62,10 @@ class CommitCheckout(Checkout):
             self._clone.git.run("ls-tree", "-z", "--full-tree", self._clone.commit, "--", path)
         )
         entries = [entry for entry in map(_entry, listing) if entry.kind == "file"]
-        return self._blobs.read(entries[0].id) if entries else None
+        if not entries:
+            return None
+        self._clone.fetch_blobs({entries[0].id})
+        return self._blobs.read(entries[0].id)
 
     def close(self) -> None:
         self._blobs.close()
@@ -77,8 +82,10 @@ class _Blobs:
 
     def read(self, blob: str) -> bytes:
         with self._lock:
-            process = self._process = self._process or self._git.start("cat-file", "--batch")
-            timer = threading.Timer(self._git.timeout, kill, [process])
+            process = self._process = self._process or self._git.start(
+                "cat-file", "--batch", offline=True
+            )
+            timer = threading.Timer(min(self._git.timeout, _READ_SECONDS), kill, [process])
             timer.start()
             try:
                 data = self._exchange(process, blob)

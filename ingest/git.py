@@ -149,11 +149,12 @@ class Git:
                 raise
             return None
 
-    def start(self, *arguments: str) -> "subprocess.Popen[bytes]":
+    def start(self, *arguments: str, offline: bool = False) -> "subprocess.Popen[bytes]":
+        """Begin a git command; ``offline`` keeps it from fetching what the clone lacks."""
         try:
             return subprocess.Popen(
                 ["git", "-C", str(self.folder), *arguments],
-                env=self._environment(),
+                env=self._environment("" if offline else "https:ssh:file"),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
@@ -186,7 +187,7 @@ class Git:
         reason = without_password(reason).rstrip(".")
         return DocsRepoError(f"git {command} on {self.place} failed: {reason}. {cure}", kind)
 
-    def _environment(self) -> dict[str, str]:
+    def _environment(self, transports: str) -> dict[str, str]:
         environment = {
             name: value
             for name, value in os.environ.items()
@@ -201,8 +202,7 @@ class Git:
             "SSH_ASKPASS": "",
             "SSH_ASKPASS_REQUIRE": "never",
             "GIT_SSH_COMMAND": f"{ssh} -o BatchMode=yes -o ConnectTimeout=30",
-            "GIT_ALLOW_PROTOCOL": "https:ssh:file",
-            "GIT_LITERAL_PATHSPECS": "1",
+            "GIT_ALLOW_PROTOCOL": transports,
             "GIT_OPTIONAL_LOCKS": "0",
         }
         overrides = list(_OVERRIDES.items())

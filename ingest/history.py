@@ -35,7 +35,7 @@ def _changes(git: Git, span: str, root: str) -> dict[str, int]:
     # Finding renames would need the content of files, which is fetched on demand.
     log = git.run(
         *("log", "-z", "--name-only", "--no-renames", "--no-show-signature", "--no-ext-diff"),
-        *("--format=%x01%H %ct", span, "--", *([root] if root else [])),
+        *("--format=%x01%H %ct", span, "--", *([f":(top,literal){root}"] if root else [])),
     )
     times: dict[str, int] = {}
     time, true = 0, True
