@@ -128,6 +128,8 @@ class Agent:
         if judged.faults:
             judged = self._mended(judged, message, exchange, draft)
         grounded = judged.grounded
+        if not grounded.text:
+            raise ModelUnavailable("nothing but ids never retrieved", "The model gave no answer.")
         cut = f"\n\n_{draft.cut}_" if draft.cut else ""
         return draft.answer(
             judged.verdict,
@@ -144,9 +146,11 @@ class Agent:
         found = tuple(retrieval.sources.values())
         one_step = False
         if not found and searches_first(conversation, settings):
-            result = retrieval.search(query_of(conversation))
-            found = result.fresh
-            one_step = settings.route == "single" or not result.result.weak
+            [first] = deadline.run([lambda: retrieval.search(query_of(conversation))])
+            if first is None:
+                raise DeadlinePassed
+            found = first.fresh
+            one_step = settings.route == "single" or not first.result.weak
         cited = retrieval.supply(recalled(conversation, self._index))
         draft.note("open", route=settings.route, one_step=one_step, recalled=[p.id for p in cited])
         newest = question(conversation, model.profile, settings.conversation_tokens, cited, found)

@@ -59,6 +59,17 @@ class Model(Protocol):
         ...
 
 
+def open_client(settings: AgentSettings) -> Anthropic:
+    """A client that neither retries nor reports on its own."""
+    return Anthropic(
+        api_key=settings.api_key.get_secret_value() if settings.api_key else None,
+        auth_token=settings.auth_token.get_secret_value() if settings.auth_token else None,
+        base_url=settings.base_url,
+        max_retries=0,
+        open_telemetry=False,
+    )
+
+
 class ClaudeModel:
     """One model id behind the Messages API, or behind a gateway that speaks it."""
 
@@ -66,13 +77,7 @@ class ClaudeModel:
         self.name = name
         self.profile = profile_for(name, settings)
         self._settings = settings
-        self._client = Anthropic(
-            api_key=settings.api_key.get_secret_value() if settings.api_key else None,
-            auth_token=settings.auth_token.get_secret_value() if settings.auth_token else None,
-            base_url=settings.base_url,
-            max_retries=0,
-            open_telemetry=False,
-        )
+        self._client = open_client(settings)
         # Nobody has to remember to close it: connections go with the model.
         weakref.finalize(self, self._client.close)
 
