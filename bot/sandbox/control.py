@@ -6,7 +6,8 @@ The first part is the sandbox's fixed interface, the second is what the page nee
                               attachments?, blocks?, files?, bot?, broadcast?, typed? -> ts,
                               channel, events as delivered. ``@Name`` becomes a mention;
                               ``typed`` text is escaped as Slack's composer does it
-``POST /sandbox/event``       one event body or a list, delivered exactly as given -> delivered.
+``POST /sandbox/event``       one event body or a list, delivered exactly as given -> delivered:
+                              how many; the rest waits for the app to connect.
                               ``retry_num`` and ``retry_reason`` in a body become retry fields;
                               the message in it can be read back from then on
 ``GET  /sandbox/messages``    channel, thread_ts? -> messages, blocks as the bot sent them;
@@ -17,6 +18,7 @@ The first part is the sandbox's fixed interface, the second is what the page nee
 
 ``POST /sandbox/edit``        channel, ts, text -> events
 ``POST /sandbox/delete``      channel, ts -> events
+``POST /sandbox/alert``       channel: the alert bot posts a sample -> ts, channel, events
 ``POST /sandbox/react``       user, channel, ts, name, remove? -> events
 ``POST /sandbox/click``       user, action_id, value?, block_id?, and channel + ts, or view_id, or
                               neither for the App Home -> acked, response, payload.
@@ -42,6 +44,7 @@ from starlette.routing import Route
 
 from bot.sandbox import absorb, app_events, interactions, modals, people, reactions
 from bot.sandbox.failures import Failure
+from bot.sandbox.places import SAMPLE_ALERT
 from bot.sandbox.refusal import Json, Refusal
 from bot.sandbox.slack import Slack
 from bot.sandbox.socket_mode import SocketMode
@@ -60,6 +63,10 @@ async def edit(slack: Slack, given: Json) -> Json:
 
 async def delete(slack: Slack, given: Json) -> Json:
     return {"events": people.delete(slack, given["channel"], given["ts"])}
+
+
+async def alert(slack: Slack, given: Json) -> Json:
+    return await say(slack, {"channel": given["channel"], **SAMPLE_ALERT})
 
 
 async def react(slack: Slack, given: Json) -> Json:
@@ -86,8 +93,7 @@ async def event(slack: Slack, given: Any) -> Json:
     bodies = given if isinstance(given, list) else [given]
     for body in bodies:
         absorb.take_in(slack.workspace, body)
-    await slack.delivery.events_in_order(bodies)
-    return {"delivered": len(bodies)}
+    return {"delivered": await slack.delivery.events_in_order(bodies)}
 
 
 async def reset(slack: Slack, given: Json) -> Json:
@@ -157,6 +163,7 @@ POSTS: dict[str, Body] = {
     "say": say,
     "edit": edit,
     "delete": delete,
+    "alert": alert,
     "react": react,
     "click": interactions.click,
     "submit": modals.submit,

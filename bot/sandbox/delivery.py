@@ -53,29 +53,44 @@ class Delivery:
         """Deliver in the background, with redeliveries."""
         self._start(self._until_answered(body, None))
 
-    async def events_in_order(self, bodies: list[Json]) -> None:
-        """Deliver each exactly as given, the next one after the one before was sent."""
+    async def events_in_order(self, bodies: list[Json]) -> int:
+        """Deliver each exactly as given, the next one after the one before was sent.
+
+        How many are sent by now comes back; while nobody is connected, the rest waits.
+        """
+        sent: list[None] = []
+        under_way = self._start(self._in_order(bodies, sent))
+        await asyncio.wait([under_way], timeout=self._rules.ack_seconds)
+        return len(sent)
+
+    async def _in_order(self, bodies: list[Json], sent: list[None]) -> None:
         for given in bodies:
             body = dict(given)
             attempt = body.pop("retry_num", body.pop("retry_attempt", None))
             reason = str(body.pop("retry_reason", "timeout"))
             retry = Retry(int(attempt), reason) if attempt else None
             outcome = await self.transport.send("events_api", body, retry)
+            sent.append(None)
             self._start(self._until_answered(body, outcome, retry))
 
     async def interaction(self, kind: str, payload: Json) -> Answer | Silence:
         """Deliver once and wait: Slack never redelivers what a person did."""
-        return await (await self.transport.send(kind, payload, None))
+        sending = self.transport.send(kind, payload, None)
+        try:
+            return await (await asyncio.wait_for(sending, self._rules.ack_seconds))
+        except TimeoutError:
+            return Silence("timeout")
 
     def forget(self) -> None:
         """Stop redeliveries; what was sent stays sent."""
         for task in self._under_way:
             task.cancel()
 
-    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+    def _start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.get_running_loop().create_task(work)
         self._under_way.add(task)
         task.add_done_callback(self._under_way.discard)
+        return task
 
     async def _until_answered(
         self,

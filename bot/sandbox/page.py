@@ -104,7 +104,13 @@ def main_title(slack: Slack, look: Look) -> Html:
     if place["is_im"]:
         return el("h1", slack.workspace.bot.name, el("small", "app"))
     members = len(slack.workspace.members(look.channel))
-    return el("h1", f"#{place['name']}", el("small", f"{members} members"))
+    return join(
+        [
+            el("h1", f"#{place['name']}", el("small", f"{members} members")),
+            el("button", "Fire a sample alert", type_="button", cls="button", data_do="alert",
+               data_channel=look.channel),
+        ]
+    )  # fmt: skip
 
 
 def main(slack: Slack, look: Look) -> Html:

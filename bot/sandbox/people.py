@@ -72,6 +72,8 @@ def place_to_speak(slack: Slack, given: Json) -> str:
     if channel not in space.channels and channel.startswith("D"):
         space.direct_channel(str(given.get("user", "")))
     place = space.channel(channel)
+    if place["is_im"] and given.get("user") != place["user"]:
+        raise Refusal("not_in_channel")
     if place["is_archived"]:
         raise Refusal("is_archived")
     return channel

@@ -9,6 +9,26 @@ from bot.sandbox.refusal import Json
 CREATED = 1_764_000_000
 
 
+SAMPLE_ALERT: Json = {
+    "bot": "B0ALERTS",
+    "text": "",
+    "attachments": [
+        {
+            "color": "danger",
+            "fallback": "[FIRING:1] PaymentsSignatureFailures payments-api",
+            "title": "[FIRING:1] PaymentsSignatureFailures (payments-api critical)",
+            "title_link": "https://alertmanager.example.com/#/alerts",
+            "text": "3.1% of requests failed signature verification during 10 minutes.",
+            "fields": [
+                {"title": "Service", "value": "payments-api", "short": True},
+                {"title": "Severity", "value": "critical", "short": True},
+            ],
+            "footer": "Alertmanager",
+        }
+    ],
+}
+
+
 @dataclass(frozen=True)
 class Bot:
     """Who the app under trial is in this workspace."""

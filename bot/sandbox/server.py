@@ -1,6 +1,8 @@
 """The sandbox as a server on loopback: start it in a thread, or serve it in the foreground."""
 
 import asyncio
+import contextlib
+import logging
 import socket
 import threading
 from collections.abc import Callable
@@ -23,10 +25,16 @@ from bot.sandbox.responses import respond
 from bot.sandbox.rules import Rules
 from bot.sandbox.slack import Slack, open_slack
 from bot.sandbox.socket_mode import SocketMode
+from ingest.errors import FootnoteError
 
 HOST = "127.0.0.1"
+log = logging.getLogger(__name__)
 Page = Callable[[str], str | None]
 REGISTERED = methods.ALL
+
+
+class SandboxError(FootnoteError):
+    """The sandbox cannot be served."""
 
 
 class Sandbox:
@@ -77,10 +85,18 @@ class Sandbox:
 
     def serve_forever(self, port: int = 8765, ready: Callable[[str], None] | None = None) -> None:
         """Serve until interrupted; ``ready`` hears the address first."""
-        listener = self._listen(port)
+        try:
+            listener = self._listen(port)
+        except OSError as error:
+            raise SandboxError(
+                f"port {port} cannot be used ({error.strerror}). "
+                "Stop what uses it, or choose another with --port."
+            ) from error
         if ready:
             ready(self.url)
-        asyncio.run(self._uvicorn().serve(sockets=[listener]))
+        log.info("workspace at %s, Web API at SLACK_API_URL=%s", self.url, self.api_url)
+        with contextlib.suppress(KeyboardInterrupt):
+            asyncio.run(self._uvicorn().serve(sockets=[listener]))
 
     def _listen(self, port: int) -> socket.socket:
         """A bound and listening socket, so that the first caller is never turned away."""

@@ -84,8 +84,8 @@ def _page(slack: Slack, look: Look) -> Html:
     parts = {key: Html(value) for key, value in _parts(slack, look).items()}
     home = look.channel == page.HOME
     people = [
-        el("option", page.name(slack, one), value=look.address(user=one, thread=""),
-           selected=one == look.user)
+        el("option", str(slack.workspace.users[one]["real_name"]),
+           value=look.address(user=one, thread=""), selected=one == look.user)
         for one in page.speakers(slack)
     ]  # fmt: skip
     body = [

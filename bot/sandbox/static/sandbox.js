@@ -82,6 +82,7 @@ const doings = {
     const changed = prompt("Edit message", text);
     return changed && changed !== text ? send("edit", { channel, ts, text: changed }) : null;
   },
+  alert: ({ channel }) => send("alert", { channel }),
   delete: ({ channel, ts }) => send("delete", { channel, ts }),
   stop: ({ user, channel, thread }) => send("stop", { user, channel, thread_ts: thread }),
   close: ({ user, viewId }) => send("close", { user, view_id: viewId }),

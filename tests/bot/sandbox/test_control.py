@@ -75,6 +75,17 @@ def test_an_alert_bot_posts_attachments_without_text(person: Person) -> None:
     assert "user" not in event
 
 
+def test_a_direct_message_is_between_two(person: Person) -> None:
+    said = person.say("hi", channel="D0ONCALL", user="U0ENGINEER")
+    assert said["error"] == "not_in_channel"
+
+
+def test_the_sample_alert_is_an_alert(person: Person) -> None:
+    event = person.post("alert", {"channel": "C0INCIDENT"})["events"][0]["event"]
+    assert event["subtype"] == "bot_message"
+    assert "PaymentsSignatureFailures" in event["attachments"][0]["title"]
+
+
 def test_files_broadcasts_edits_and_deletions_have_their_subtypes(person: Person) -> None:
     root = person.say("hello")
     shared = person.say("@Footnote look", files=[{"name": "a.log"}])

@@ -80,6 +80,21 @@ def test_what_is_said_before_anybody_connects_waits(
     assert got == said["events"]
 
 
+def test_without_a_connection_nothing_is_delivered_and_a_click_fails(
+    client: WebClient, person: Person, dial: Callable[[], Any]
+) -> None:
+    person.post("rules", {"ack_seconds": 0.05})
+    event = {"type": "message", "channel": "C0GENERAL", "user": "U0ONCALL", "ts": "1764400001.1"}
+    body = {"type": "event_callback", "event_id": "Ev1", "event": event}
+    assert person.post("event", body) == {"delivered": 0}
+    command = {"user": "U0ONCALL", "channel": "C0GENERAL", "text": "anyone?"}
+    answer = person.post("command", command)
+    assert (answer["acked"], answer["reason"]) == (False, "timeout")
+    with dial() as socket:
+        socket.recv()
+        assert json.loads(socket.recv(timeout=5))["payload"] == body
+
+
 def test_given_events_arrive_as_given_and_in_order(
     client: WebClient, person: Person, dial: Callable[[], Any]
 ) -> None:
