@@ -188,6 +188,8 @@ class _Checker:
             unknown = self._unknown_words(checked.text, cited)
             if unknown:
                 return f"not in {where}: {' '.join(unknown[:3])}"
+        if checked.value is not None and not elsewhere and self.given.states(checked.value):
+            return f"from the thread, not in {where}"
         return f"not in {where}{hint}"
 
     def _unknown_words(self, text: str, cited: Sequence[Evidence]) -> list[str]:

@@ -74,9 +74,11 @@ def _fill(word: str, known: str, given: Callable[[str], bool]) -> bool:
 
 def same_in_other_order(asked: Sequence[str], known: Sequence[str]) -> bool:
     """Whether only flags, each with its value, have moved."""
-    if sorted(_parted(asked)) != sorted(_parted(known)):
+    if not asked or asked[0] != known[0]:
         return False
     first, second = _parted(asked), _parted(known)
+    if sorted(first) != sorted(second):
+        return False
     shared = _flag_pairs(first) & _flag_pairs(second)
     return _collapsed(first, shared) == _collapsed(second, shared)
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from agent.commands import Template, command_words, left_out, same_in_other_order
-from agent.quantities import ValueSet, read_values
+from agent.quantities import Value, ValueSet, read_values
 from agent.spans import Checked, clean_url
 
 _INVISIBLE = re.compile("[\u200b-\u200f\u2060-\u2064\ufeff\u00ad\u202a-\u202e\u2066-\u2069]")
@@ -44,6 +44,14 @@ class Given:
     def names(self, text: str) -> bool:
         """Whether the word stands in the question or the thread."""
         return occurs(text.casefold(), self._fold)
+
+    @cached_property
+    def _values(self) -> ValueSet:
+        return ValueSet.of(self._fold)
+
+    def states(self, value: Value) -> bool:
+        """Whether the question or the thread has the value; that is no proof of it."""
+        return self._values.holds(value)
 
     def asks(self, text: str) -> bool:
         """Whether the question itself has this text, of whatever length."""

@@ -12,19 +12,20 @@ from fractions import Fraction
 from functools import cache
 from typing import Literal
 
-Measure = tuple[str, Fraction]
+Number = int | Fraction
+Measure = tuple[str, Number]
 """Dimension and value in its base unit; the dimension is empty for a bare number."""
 Date = tuple[int | None, int, int | None]
 """Year, month, day; None where the text does not say."""
 
 _K, _KI = 1_000, 1_024
-_WORDS: dict[str, list[tuple[str, Fraction]]] = {}
+_WORDS: dict[str, list[Measure]] = {}
 
 
-def _unit(dimension: str, factor: Fraction | int, spellings: str) -> None:
+def _unit(dimension: str, factor: Number, spellings: str) -> None:
     for spelling in spellings.split():
         word = spelling.replace("_", " ")
-        _WORDS.setdefault(word, []).append((dimension, Fraction(factor)))
+        _WORDS.setdefault(word, []).append((dimension, factor))
 
 
 _unit("s", Fraction(1, 10**9), "ns nanosecond nanoseconds")
@@ -52,6 +53,7 @@ for _power, _letter, _word in (
     _unit("bit/s", _K**_power, f"{_letter}bps {_letter}bit/s {_letter}b/s")
     _unit("Hz", _K**_power, f"{_letter}hz")
 _unit("Hz", 1, "hz")
+_unit("", 1, "x times")
 _unit("", 1_000, "k thousand")
 _unit("", 1_000_000, "million")
 _unit("", 1_000_000_000, "billion")
@@ -68,13 +70,13 @@ _unit("£", 1, "£ gbp pounds")
 _unit("°C", 1, "°c celsius")
 
 # One letter means what its case says: 5m are minutes (or thousandths of a core), 5M are not.
-_LETTERS = {
-    "M": [("", Fraction(10**6)), ("B", Fraction(_K**2)), ("B", Fraction(_KI**2))],
-    "G": [("B", Fraction(_K**3)), ("B", Fraction(_KI**3))],
-    "T": [("B", Fraction(_K**4)), ("B", Fraction(_KI**4))],
-    "K": [("", Fraction(10**3)), ("B", Fraction(_K)), ("B", Fraction(_KI))],
-    "B": [("B", Fraction(1)), ("", Fraction(10**9))],
-    "g": [("B", Fraction(_KI**3))],
+_LETTERS: dict[str, list[Measure]] = {
+    "M": [("", 10**6), ("B", _K**2), ("B", _KI**2)],
+    "G": [("B", _K**3), ("B", _KI**3)],
+    "T": [("B", _K**4), ("B", _KI**4)],
+    "K": [("", 10**3), ("B", _K), ("B", _KI)],
+    "B": [("B", 1), ("", 10**9)],
+    "g": [("B", _KI**3)],
 }
 _SPACED_LETTERS = "smh"
 
@@ -93,14 +95,21 @@ _MONTH = (
     r"|Sept?(?:ember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)\b\.?"
 )
 _NTH = r"(?:st|nd|rd|th)?"
+_ORDINAL = r"(?:st|nd|rd|th)(?![A-Za-z])"
 
 _NUMBER = r"\d{1,3}(?:[,\u00a0\u202f\u2009'’_ ]\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+"
 _UNIT = "|".join(
     re.escape(word) for word in sorted((w for w in _WORDS if len(w) > 1), key=len, reverse=True)
 )
 _LONG_UNIT = rf"[ \u00a0\u202f-]?(?:(?i:{_UNIT})(?![A-Za-z])|[%€])"
-_SHORT_UNIT = rf"[smhdwkbKMGTBg](?![\w/])|[ \u00a0][{_SPACED_LETTERS}](?![\w/'’])"
-_QUANTITY = rf"(?P<money>[$€£])?(?P<number>{_NUMBER})(?P<unit>{_LONG_UNIT}|{_SHORT_UNIT})?"
+# "1h30m" goes on with a digit; "5xx" is no number at all.
+_SHORT_UNIT = (
+    rf"[dhm](?=\d+[hms])|[smhdwkbxKMGTBg](?![\w/])|[ \u00a0][{_SPACED_LETTERS}](?![\w/'’])"
+)
+_QUANTITY = (
+    rf"(?P<money>[$€£])?(?P<number>{_NUMBER})"
+    rf"(?:(?P<unit>{_LONG_UNIT}|{_SHORT_UNIT})|(?!(?!{_ORDINAL})[A-Za-z_]))"
+)
 
 VALUES = re.compile(
     # What no value begins with is passed over quickly.
@@ -109,12 +118,13 @@ VALUES = re.compile(
     r"|(?P<numeric_date>(?<![\d./])\d{1,2}([./])\d{1,2}\4\d{4}(?!\d))"
     rf"|(?P<day_month>(?<![\w.])\d{{1,2}}{_NTH}(?:\sof)?\s{_MONTH}(?:,?\s\d{{4}}(?!\d))?)"
     rf"|(?P<month_day>\b{_MONTH}\s(?:\d{{1,2}}{_NTH}(?![\d:.]\d)\b(?:,?\s\d{{4}}(?!\d))?|\d{{4}}\b))"
-    r"|(?P<phone>(?<![\w+])\+\d[\d\s().-]{5,}\d|(?<![\w-])(?:\(\d{3}\)\s?|\d{3}[-.\s])?\d{3}-\d{4}(?![\w-]))"
+    r"|(?P<phone>(?<![\w+])\+\d[\d\s().-]{5,}\d"
+    r"|(?<![\w-])(?:\(\d{3}\)\s?|\d{3}[-.\s])?\d{3}-\d{4}(?![\w-]))"
     r"|(?P<clock>(?<![\d:.])\d{1,2}:\d{2}(?::\d{2})?(?:\s?[ap]\.?m\b)?(?![\d:])"
     r"|(?<![\w.])\d{1,2}\s?[ap]m\b)"
     r"|(?P<version>(?<![\w.])v\d+(?:\.\d+)*(?:[-+][0-9A-Za-z.]*\w)?(?![\w])"
     r"|(?<![\d.])\d+(?:\.\d+){2,}(?:[-+][0-9A-Za-z.]*\w)?)"
-    rf"|(?P<quantity>(?<![\w.])(?<![A-Za-z]-){_QUANTITY}))"
+    rf"|(?P<quantity>(?:(?<![\w.])(?<![A-Za-z]-)|(?<=\d[dhm])){_QUANTITY}))"
 )
 _LIST_MARKER = re.compile(r"(?:^[ \t>]*|(?<=[.;:!?] ))\d{1,3}[.)](?=\s)", re.MULTILINE)
 _WORD_QUANTITY = re.compile(rf"\b(?P<word>(?i:{'|'.join(_NUMBER_WORDS)}))\b(?P<unit>{_LONG_UNIT})?")
@@ -135,7 +145,7 @@ class Value:
     dates: frozenset[Date] = frozenset()
     key: str = ""
     """Digits of a phone number, minutes of a time of day, a version without its ``v``."""
-    number: Fraction = Fraction(0)
+    number: Number = 0
     measures: frozenset[Measure] = frozenset()
     unit: str = ""
     """The unit as written; empty for a bare number."""
@@ -170,7 +180,7 @@ def _quantity(match: re.Match[str]) -> Value:
     )
 
 
-def _measures(number: Fraction, written: str) -> frozenset[Measure]:
+def _measures(number: Number, written: str) -> frozenset[Measure]:
     unit = written.strip(" \u00a0\u202f-")
     if not unit:
         return frozenset({("", number)})
@@ -178,9 +188,12 @@ def _measures(number: Fraction, written: str) -> frozenset[Measure]:
     return frozenset((dimension, number * factor) for dimension, factor in meanings)
 
 
-def as_number(text: str) -> Fraction:
+def as_number(text: str) -> Number:
     """The value of a written number, whatever separates its thousands."""
-    return Fraction(text if text.isascii() and text.isdigit() else re.sub(r"[^\d.]", "", text))
+    if text.isdigit():
+        return int(text)
+    plain = re.sub(r"[^\d.]", "", text)
+    return Fraction(plain) if "." in plain else int(plain)
 
 
 def _date(match: re.Match[str]) -> Value | None:
@@ -238,9 +251,9 @@ class ValueSet:
     """All values of a source, ready to be asked."""
 
     measures: set[Measure] = field(default_factory=set)
-    numbers: set[Fraction] = field(default_factory=set)
+    numbers: set[Number] = field(default_factory=set)
     """Every number, whatever its unit."""
-    bare: set[Fraction] = field(default_factory=set)
+    bare: set[Number] = field(default_factory=set)
     keys: set[tuple[Kind, str]] = field(default_factory=set)
     dates: set[Date] = field(default_factory=set)
     fold: str = ""
@@ -253,12 +266,12 @@ class ValueSet:
         for value in read_values(text):
             found._add(value)
         for match in _WORD_QUANTITY.finditer(text):
-            number = Fraction(_NUMBER_WORDS[match.group("word").lower()])
+            number = _NUMBER_WORDS[match.group("word").lower()]
             found._add_number(number, match.group("unit") or "")
         for match in _GLUED_VERSION.finditer(text):
             found.keys.add(("version", match.group()))
         for match in _PORT.finditer(text):
-            found._add_number(Fraction(int(match.group(1))), "")
+            found._add_number(int(match.group(1)), "")
         return found
 
     def _add(self, value: Value) -> None:
@@ -268,17 +281,17 @@ class ValueSet:
             text = value.text.strip()
             if "." in text:
                 self.keys.add(("version", text))
-            for part in re.split(r"[ \u00a0,]", text):
-                if part.isdigit() and part != text:
+            for part in re.split(r"[ \u00a0,]", text) if not text.isdigit() else ():
+                if part.isdigit():
                     # "80, 443" and "80 443" may be two numbers as well as one.
-                    self._add_number(Fraction(int(part)), "")
+                    self._add_number(int(part), "")
         elif value.kind == "date":
             self.dates |= value.dates
-            self.numbers |= {Fraction(year) for year, _, _ in value.dates if year}
+            self.numbers |= {year for year, _, _ in value.dates if year}
         else:
             self.keys.add((value.kind, value.key))
 
-    def _add_number(self, number: Fraction, unit: str) -> None:
+    def _add_number(self, number: Number, unit: str) -> None:
         self.numbers.add(number)
         self.measures |= _measures(number, unit)
         if not unit:

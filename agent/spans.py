@@ -45,12 +45,13 @@ _TOKENS = re.compile(
     r"|(?P<ip>(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?:[:/]\d+)?(?![\w.]\w))"
     r"|(?P<path>(?<![\w/.:*)])(?:~|\.{1,2})?/[\w.@%+~-]+(?:/[\w.@%+~*-]+)*/?"
     rf"|(?<![\w/.:])[\w-]+(?:/[\w.-]+)+\.(?:{_EXTENSION})\b|(?<![\w/.:-])\w[\w-]*\.(?:{_EXTENSION})\b)"
+    r"|(?P<windows>\b[A-Z]:\\[\w\\.$-]+)"
     r"|(?P<flag>(?<![\w-])--[A-Za-z][\w-]*(?:=[^\s,;)]+)?|(?<![\w-])-[A-Za-z](?![\w-]))"
     r"|(?P<name>(?<![\w-])[A-Za-z][A-Za-z0-9]*(?:[-_][A-Za-z0-9]+)*-\d\w*(?:[-.]\w+)*\b|\b[A-Z]{1,5}\d{3,}\b"
     r"|\b0x[0-9A-Fa-f]+\b|\b\w*[A-Za-z]\w*_\w*[A-Za-z0-9]\b|\b(?:[A-Z][a-z0-9]+){3,}\b)",
 )
 _WELL_KNOWN = re.compile(
-    r"(?:utf|sha|iso|aes|rsa|md|base|x86|covid|ipv|http|ascii|latin|arm|amd|mp)-\d+"
+    r"(?:utf|sha|iso|aes|rsa|md|base|x86|covid|ipv|http|ascii|latin|arm|amd|mp)-?\d+"
     r"|(?:mid|pre|post|top|step|tier|level|phase|day|week|layer|part|option|point|item|line|version"
     r"|non|sub|under|over|about|and|or|to|than|plan|method)-\d\w*",
     re.IGNORECASE,
@@ -64,7 +65,8 @@ _MARKER_BEFORE = re.compile(
 _THINGS = re.compile(
     r"\s(?!(?:is|are|was|were|and|or|by|in|at|of|per|the|an?|to|if|for|with|then|than|on|as|from|when"
     r"|but|which|that|it|can|may|must|will|has|have|had|so|not|no|until|after|before|because|means"
-    r"|while|via|into|out|up|off|do|does)\b)([a-z][a-z-]*)"
+    r"|while|via|into|out|up|off|do|does)\b|(?:se[cgk]|min|hor|heu|stu|jo[ur]|tag|d[ií]a)[a-z]*\b)"
+    r"([a-z][a-z-]*)"
 )
 
 
