@@ -5,7 +5,7 @@ words point at the same passages, and whether the query's rare words occur in th
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ingest.keywords import Keywords
@@ -25,12 +25,14 @@ class Signals:
     """Cosine similarity of the nearest passage."""
     agreement: float
     """Share of the leading passages that both retrievers found."""
-    coverage: float
-    """Share of the query's words, rare ones weighing more, that the leading passages hold."""
-    best_coverage: float
-    """The same for the one leading passage that holds most."""
+    known: float
+    """Share of the query's words, rare ones weighing more, that occur in the docs at all."""
+    held: float
+    """The same of those that occur in the leading passages."""
+    held_by_page: float
+    """The same of those that occur anywhere in the first passage's page."""
     named: float
-    """Share of the query's identifiers that the leading passages hold; 1 when it has none."""
+    """Share of the query's identifiers that occur in the leading passages; 1 when it has none."""
 
 
 def confidence(signals: Signals) -> float:
@@ -39,8 +41,9 @@ def confidence(signals: Signals) -> float:
         -5.0
         + 3.0 * signals.similarity
         + 1.0 * signals.agreement
-        + 2.0 * signals.coverage
-        + 2.0 * signals.best_coverage
+        + 2.0 * signals.known
+        + 1.0 * signals.held
+        + 1.0 * signals.held_by_page
         + 0.5 * signals.named
     )
     return 1.0 / (1.0 + math.exp(-evidence))
@@ -49,36 +52,32 @@ def confidence(signals: Signals) -> float:
 def read_signals(
     terms: QueryTerms,
     leading: Sequence[int],
+    page: Sequence[int],
     *,
     similarity: float,
     agreement: float,
     keywords: Keywords,
     chunks: int,
 ) -> Signals:
-    """Look the query's words up in the leading rows."""
-    words = {word: rarity(keywords.frequency(word), chunks) for word in terms.words}
-    held = {word: keywords.holding(word, leading) for word in words}
-    names = {name: keywords.holding(name, leading) for name in terms.identifiers}
+    """Look the query's words up in the leading rows, and in all rows of the first one's page."""
+    frequencies = {word: keywords.frequency(word) for word in terms.words}
+    weights = {word: _rarity(count, chunks) for word, count in frequencies.items()}
+    names = [bool(keywords.holding(name, leading)) for name in terms.identifiers]
+
+    def share(holds: Callable[[str], bool]) -> float:
+        total = sum(weights.values())
+        return sum(w for word, w in weights.items() if holds(word)) / total if total else 0.0
+
     return Signals(
         similarity=max(0.0, similarity),
         agreement=agreement,
-        coverage=_share([(weight, bool(held[word])) for word, weight in words.items()]),
-        best_coverage=max(
-            (
-                _share([(weight, row in held[word]) for word, weight in words.items()])
-                for row in leading
-            ),
-            default=0.0,
-        ),
-        named=_share([(1.0, bool(rows)) for rows in names.values()]),
+        known=share(lambda word: frequencies[word] > 0),
+        held=share(lambda word: bool(keywords.holding(word, leading))),
+        held_by_page=share(lambda word: bool(keywords.holding(word, page))),
+        named=sum(names) / len(names) if names else 1.0,
     )
 
 
-def rarity(frequency: int, chunks: int) -> float:
+def _rarity(frequency: int, chunks: int) -> float:
     """Weight of a word that occurs in so many of the chunks."""
     return math.log(1.0 + (chunks - frequency + 0.5) / (frequency + 0.5))
-
-
-def _share(parts: Sequence[tuple[float, bool]]) -> float:
-    total = sum(weight for weight, _held in parts)
-    return sum(weight for weight, held in parts if held) / total if total else 1.0

@@ -97,14 +97,14 @@ class Index:
         snapshot = live.snapshot()
         ranking = rank(
             snapshot,
-            live.keywords,
+            live.pages,
             query,
             self._embed(query, snapshot),
             documents=self._documents(snapshot, path, collection, tags, updated_after),
-            excluded=live.keywords.rows_of(exclude) if exclude else (),
+            excluded=live.pages.rows_of(exclude) if exclude else (),
             depth=max(DEPTH, k or 0),
         )
-        found = live.keywords.passages([hit.row for hit in ranking.hits])
+        found = live.pages.passages([hit.row for hit in ranking.hits])
         hits = [(hit, found[hit.row]) for hit in ranking.hits if hit.row in found]
         taken = hits[:k] if k is not None else _within(hits, budget)
         link = self._linker(snapshot.meta)
@@ -119,14 +119,14 @@ class Index:
     def passages(self, ids: Sequence[str]) -> list[Passage]:
         """The chunks with these ids, in this order; unknown ids are left out."""
         live = self._live()
-        link = self._linker(live.keywords.meta())
-        found = live.keywords.passages_by_id(ids)
+        link = self._linker(live.pages.meta())
+        found = live.pages.passages_by_id(ids)
         return [replace(found[id_], url=link(found[id_])) for id_ in ids if id_ in found]
 
     def page(self, path: str) -> Page | None:
         """A whole page: by its path, with or without ``.md``, or by one of its chunk ids."""
         live = self._live()
-        stored = live.keywords.documents()
+        stored = live.pages.documents()
         wanted = path.strip().removeprefix("./").lstrip("/")
         stem, _dash, number = wanted.rpartition("-")
         prefixes = {document.prefix: name for name, document in stored.items()}
@@ -135,13 +135,13 @@ class Index:
             name = prefixes.get(stem)
         if name is None:
             return None
-        link = self._linker(live.keywords.meta())
-        passages = tuple(replace(p, url=link(p)) for p in live.keywords.page(name))
+        link = self._linker(live.pages.meta())
+        passages = tuple(replace(p, url=link(p)) for p in live.pages.page(name))
         return Page(stored[name].info, passages)
 
     def documents(self, prefix: str = "") -> list[DocumentInfo]:
         """Pages whose path begins with ``prefix``, by path."""
-        stored = self._live().keywords.documents()
+        stored = self._live().pages.documents()
         return [document.info for path, document in stored.items() if path.startswith(prefix)]
 
     def status(self) -> IndexStatus:
@@ -150,9 +150,9 @@ class Index:
             live = self._live()
         except IndexMissing:
             return IndexStatus()
-        meta = live.keywords.meta()
+        meta = live.pages.meta()
         facts = Facts.from_meta(meta)
-        documents, chunks = live.keywords.counts()
+        documents, chunks = live.pages.counts()
         return IndexStatus(
             revision=facts.revision if facts else None,
             ingested_at=facts.ingested_at if facts else None,

@@ -20,7 +20,7 @@ from ingest.embedder import Embedder
 from ingest.errors import EmbedderError
 from ingest.facts import Facts, Identity
 from ingest.index import Index
-from ingest.keywords import SCHEMA_VERSION
+from ingest.pages import SCHEMA_VERSION
 from ingest.plan import Page, Plan, make_plan, refuse_large_deletion
 from ingest.repo import open_checkout
 from ingest.settings import IndexSettings
@@ -66,7 +66,7 @@ def run_ingest(
     ):
         plan = make_plan(
             checkout,
-            stored=target.keywords.documents(),
+            stored=target.pages.documents(),
             damaged=target.damaged_pages(),
             fits=embedder.fits,
             heard=lambda done: listen(Progress("read", done, len(checkout.files))),
@@ -76,7 +76,7 @@ def run_ingest(
             refuse_large_deletion(plan, checkout, answering, settings.max_deleted_share)
         writing = Writing(target, embedder, listen)
         writing.run(plan)
-        documents, chunks = target.keywords.counts()
+        documents, chunks = target.pages.counts()
         target.complete(
             Facts(checkout.revision, checkout.docs_root, datetime.now(UTC), embedder.name)
         )
@@ -142,7 +142,7 @@ class Writing:
             written += len(pages)
             self.listen(Progress("write", written, len(plan.changed)))
         for path in plan.gone:
-            self.deleted += self.target.keywords.delete(path).deleted
+            self.deleted += self.target.pages.delete(path).deleted
         self.target.delete_orphans()
 
     def _is_new(self, chunk: Chunk) -> bool:
@@ -155,7 +155,7 @@ class Writing:
         chunks = [chunk for page in sound for chunk in page.chunks if self._is_new(chunk)]
         self.target.write_vectors(chunks, [self._vectors[chunk.hash] for chunk in chunks])
         for page in sound:
-            change = self.target.keywords.write(page.info, page.prefix, page.signature, page.chunks)
+            change = self.target.pages.write(page.info, page.prefix, page.signature, page.chunks)
             self.added += change.added
             self.updated += change.updated
             self.deleted += change.deleted

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from ingest.chunker import chunk_document, chunk_prefix
 from ingest.documents import Chunk, DocumentInfo, Skipped
 from ingest.errors import LargeDeletion
-from ingest.keywords import StoredDocument
 from ingest.loader import UnreadableDocument, load
+from ingest.pages import StoredDocument
 from ingest.repo import Checkout, File
 
 SMALL_DELETION = 5

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ingest.confidence import LEADING, Signals, read_signals
-from ingest.keywords import Keywords
+from ingest.pages import Pages
 from ingest.ranking import DEPTH, fuse
 from ingest.snapshot import Snapshot
 from ingest.store import Vectors
@@ -36,7 +36,7 @@ class Ranking:
 
 def rank(
     snapshot: Snapshot,
-    keywords: Keywords,
+    pages: Pages,
     query: str,
     vector: Vectors | None,
     *,
@@ -55,18 +55,19 @@ def rank(
         [] if vector is None else best(similarities, depth, _mask(snapshot, documents, excluded))
     )
     by_meaning = {int(matrix.rows[line]): float(similarities[line]) for line in nearest}
-    matching = keywords.match(terms.match, depth + len(excluded), documents)
+    matching = pages.keywords.match(terms.match, depth + len(excluded), documents)
     by_keyword = {row: score for row, score in matching if row not in excluded}
 
-    similarity, page_of = _look_up(snapshot, keywords, similarities, by_meaning | by_keyword)
+    similarity, page_of = _look_up(snapshot, pages, similarities, by_meaning | by_keyword)
     ranked = fuse(by_meaning, by_keyword, page_of)
     leading = [row for row, _score in ranked[:LEADING]]
     signals = read_signals(
         terms,
         leading,
+        _page_rows(snapshot, page_of[leading[0]]) if leading else [],
         similarity=max(by_meaning.values(), default=0.0),
         agreement=sum(row in by_meaning and row in by_keyword for row in leading) / LEADING,
-        keywords=keywords,
+        keywords=pages.keywords,
         chunks=len(matrix.rows),
     )
     hits = (Hit(row, score, 1.0 - similarity[row]) for row, score in ranked)
@@ -91,8 +92,13 @@ def _mask(
     return allowed
 
 
+def _page_rows(snapshot: Snapshot, document: int) -> list[int]:
+    rows: list[int] = snapshot.matrix.rows[snapshot.matrix.documents == document].tolist()
+    return rows
+
+
 def _look_up(
-    snapshot: Snapshot, keywords: Keywords, similarities: Vectors, candidates: Collection[int]
+    snapshot: Snapshot, pages: Pages, similarities: Vectors, candidates: Collection[int]
 ) -> tuple[dict[int, float], dict[int, int]]:
     """Similarity and document of each candidate, also of those without a vector."""
     matrix, rows = snapshot.matrix, list(candidates)
@@ -103,7 +109,7 @@ def _look_up(
             page_of[row] = int(matrix.documents[line])
     missing = [row for row in rows if row not in page_of]
     if missing:
-        origins = keywords.origins(missing)
+        origins = pages.origins(missing)
         # A row that is gone since it was found belongs to no page; its passage will be missing.
         page_of |= {row: origins[row][0] if row in origins else -row for row in missing}
     return similarity, page_of

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from ingest.documents import DocumentInfo
 from ingest.errors import IndexDamaged
 from ingest.index_folders import IndexFolder
-from ingest.keywords import Keywords
+from ingest.pages import Pages
 from ingest.settings import IndexSettings
 from ingest.store import open_store
 from ingest.vectors import Matrix, brought_up_to_date
@@ -36,7 +36,7 @@ class OpenFolder:
 
     def __init__(self, folder: IndexFolder, settings: IndexSettings) -> None:
         self.folder = folder
-        self.keywords = Keywords(folder.pages)
+        self.pages = Pages(folder.pages)
         self._settings = settings
         self._inode = _inode(folder)
         self._snapshot: Snapshot | None = None
@@ -49,24 +49,24 @@ class OpenFolder:
     def snapshot(self) -> Snapshot:
         """What is stored now."""
         held = self._snapshot
-        if held is not None and held.generation == self.keywords.generation():
+        if held is not None and held.generation == self.pages.generation():
             return held
         with self._lock:
-            generation = self.keywords.generation()
+            generation = self.pages.generation()
             held = self._snapshot
             if held is None or held.generation != generation:
                 held = self._snapshot = self._take(generation, held)
             return held
 
     def close(self) -> None:
-        self.keywords.close()
+        self.pages.close()
 
     def _take(self, generation: int, previous: Snapshot | None) -> Snapshot:
-        meta = self.keywords.meta()
+        meta = self.pages.meta()
         matrix = previous.matrix if previous else Matrix.empty()
         with open_store(self.folder.chroma, self._settings, meta[COLLECTION]) as store:
-            matrix = brought_up_to_date(matrix, self.keywords, store)
-        infos = {stored.number: stored.info for stored in self.keywords.documents().values()}
+            matrix = brought_up_to_date(matrix, self.pages, store)
+        infos = {stored.number: stored.info for stored in self.pages.documents().values()}
         return Snapshot(generation, matrix, infos, meta)
 
 

@@ -15,7 +15,7 @@ from ingest.documents import Chunk
 from ingest.errors import IndexDamaged
 from ingest.facts import Facts, Identity
 from ingest.index_folders import IndexFolder
-from ingest.keywords import Keywords, StoredDocument
+from ingest.pages import Pages, StoredDocument
 from ingest.settings import IndexSettings
 from ingest.snapshot import COLLECTION
 from ingest.store import Store, Vectors, open_store
@@ -29,7 +29,7 @@ class Target:
 
     settings: IndexSettings
     folder: IndexFolder
-    keywords: Keywords
+    pages: Pages
     store: Store
     stored_hashes: dict[str, str]
     """Content hash by id of the stored vectors, when the ingest began."""
@@ -50,7 +50,7 @@ class Target:
         """Paths of pages that have a chunk whose vector is missing or of another text."""
         return {
             path
-            for id_, (path, hash_) in self.keywords.hashes().items()
+            for id_, (path, hash_) in self.pages.hashes().items()
             if self.stored_hashes.get(id_) != hash_
         }
 
@@ -60,9 +60,9 @@ class Target:
         if live is None:
             return {}
         if live == self.folder:
-            return self.keywords.documents()
-        with suppress(IndexDamaged), closing(Keywords(live.pages)) as keywords:
-            return keywords.documents()
+            return self.pages.documents()
+        with suppress(IndexDamaged), closing(Pages(live.pages)) as pages:
+            return pages.documents()
         return {}
 
     def write_vectors(self, chunks: Sequence[Chunk], vectors: Sequence[Vectors]) -> None:
@@ -71,12 +71,12 @@ class Target:
 
     def delete_orphans(self) -> None:
         """Delete every vector that no row speaks of, whoever left it."""
-        known = self.keywords.hashes().keys()
+        known = self.pages.hashes().keys()
         self.store.delete(list((self.stored_hashes.keys() | self._written) - known))
 
     def complete(self, facts: Facts) -> None:
         """Note what was ingested, and let this index answer."""
-        self.keywords.set_meta(facts.to_meta())
+        self.pages.set_meta(facts.to_meta())
         current = folders.live(self.settings.data_dir)
         if current != self.folder:
             folders.make_live(self.settings.data_dir, self.folder)
@@ -84,7 +84,7 @@ class Target:
             _discard(leftover, self.settings)
 
     def close(self) -> None:
-        self.keywords.close()
+        self.pages.close()
         self.store.close()
         if self.older is not None:
             self.older.close()
@@ -112,13 +112,13 @@ def open_target(settings: IndexSettings, identity: Identity) -> Target:
 def _reopened(folder: IndexFolder, settings: IndexSettings, identity: Identity) -> Target | None:
     """This folder, if it is sound (else IndexDamaged) and of this identity (else None)."""
     with ExitStack() as stack:
-        keywords = stack.enter_context(closing(Keywords(folder.pages)))
-        keywords.check()
-        meta = keywords.meta()
+        pages = stack.enter_context(closing(Pages(folder.pages)))
+        pages.check()
+        meta = pages.meta()
         if Identity.from_meta(meta) != identity:
             return None
         store = stack.enter_context(open_store(folder.chroma, settings, meta[COLLECTION]))
-        target = Target(settings, folder, keywords, store, store.hashes())
+        target = Target(settings, folder, pages, store, store.hashes())
         stack.pop_all()
     return target
 
@@ -143,9 +143,9 @@ def _created(settings: IndexSettings, identity: Identity) -> Target:
         store = stack.enter_context(
             open_store(folder.chroma, settings, own, embedder=identity.embedder)
         )
-        keywords = stack.enter_context(closing(Keywords(folder.pages, create=True)))
-        keywords.set_meta(identity.to_meta() | {COLLECTION: own})
-        target = Target(settings, folder, keywords, store, {})
+        pages = stack.enter_context(closing(Pages(folder.pages, create=True)))
+        pages.set_meta(identity.to_meta() | {COLLECTION: own})
+        target = Target(settings, folder, pages, store, {})
         stack.pop_all()
     return target
 
@@ -164,8 +164,8 @@ def _older_store(live: IndexFolder, settings: IndexSettings, identity: Identity)
 
 def _collection_name(folder: IndexFolder) -> str:
     try:
-        with closing(Keywords(folder.pages)) as keywords:
-            return keywords.meta().get(COLLECTION, LOCAL_COLLECTION)
+        with closing(Pages(folder.pages)) as pages:
+            return pages.meta().get(COLLECTION, LOCAL_COLLECTION)
     except IndexDamaged:
         return LOCAL_COLLECTION
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ingest.keywords import Keywords
+from ingest.pages import Pages
 from ingest.store import Store, Vectors
 
 Rows = npt.NDArray[np.int64]
@@ -57,11 +57,11 @@ def best(scores: Vectors, limit: int, allowed: npt.NDArray[np.bool_] | None) -> 
     return [int(line) for line in ordered if scores[line] > -np.inf]
 
 
-def brought_up_to_date(matrix: Matrix, keywords: Keywords, store: Store) -> Matrix:
+def brought_up_to_date(matrix: Matrix, pages: Pages, store: Store) -> Matrix:
     """The matrix for what is stored now; only vectors of new rows are read."""
-    rows = np.asarray(keywords.rows(), dtype=np.int64)
+    rows = np.asarray(pages.rows(), dtype=np.int64)
     kept = np.isin(matrix.rows, rows, assume_unique=True)
-    added = _read(np.setdiff1d(rows, matrix.rows, assume_unique=True).tolist(), keywords, store)
+    added = _read(np.setdiff1d(rows, matrix.rows, assume_unique=True).tolist(), pages, store)
     if kept.all() and not len(added.rows):
         return matrix
     if not kept.any():
@@ -75,8 +75,8 @@ def brought_up_to_date(matrix: Matrix, keywords: Keywords, store: Store) -> Matr
     return Matrix(joined, documents, vectors)
 
 
-def _read(rows: Collection[int], keywords: Keywords, store: Store) -> Matrix:
-    origins = keywords.origins(rows)
+def _read(rows: Collection[int], pages: Pages, store: Store) -> Matrix:
+    origins = pages.origins(rows)
     stored = store.vectors([id_ for _document, id_, _hash in origins.values()])
     # A run that was killed leaves a vector of another text under this id until the next one:
     # such a chunk is found by its words only.

@@ -14,7 +14,7 @@ from ingest import index_folders
 from ingest.documents import IngestReport, SearchResult
 from ingest.errors import DocsRepoError, IndexMissing, IngestError, LargeDeletion
 from ingest.index import Index, open_index
-from ingest.keywords import Keywords
+from ingest.pages import Pages
 from ingest.pipeline import Progress, run_ingest
 from ingest.settings import IndexSettings
 from ingest.store import open_store
@@ -67,7 +67,7 @@ class Docs:
         """Ids of both stores, which have to be the same."""
         folder = index_folders.live(self.settings.data_dir)
         assert folder is not None
-        rows = Keywords(folder.pages)
+        rows = Pages(folder.pages)
         with open_store(folder.chroma, self.settings, "footnote") as store:
             vectors = store.hashes()
         assert vectors == {id_: hash_ for id_, (_path, hash_) in rows.hashes().items()}
@@ -298,11 +298,11 @@ def test_rows_whose_vectors_are_missing_get_them_back(docs: Docs) -> None:
 KILLED = """
 import os, sys
 from pathlib import Path
-from ingest import keywords, pipeline, store, target
+from ingest import pages, pipeline, store, target
 from tests.ingest.test_pipeline import Docs
 
 owner, method = sys.argv[2].split(".")
-setattr({**vars(keywords), **vars(store), **vars(target)}[owner], method, lambda *_: os._exit(9))
+setattr({**vars(pages), **vars(store), **vars(target)}[owner], method, lambda *_: os._exit(9))
 Docs(Path(sys.argv[1])).ingest()
 """
 
@@ -319,7 +319,7 @@ def ingest_killed_at(docs: Docs, step: str) -> None:
 
 @pytest.mark.parametrize(
     "step",
-    ["Store.write", "Keywords.write", "Keywords.delete", "Store.delete", "Target.complete"],
+    ["Store.write", "Pages.write", "Pages.delete", "Store.delete", "Target.complete"],
 )
 def test_a_killed_run_is_healed_by_the_next(docs: Docs, tmp_path: Path, step: str) -> None:
     docs.ingest()
