@@ -1,7 +1,7 @@
 """Event -> Question -> decision -> Conversation -> Answer -> reply: the way of one question.
 
 ``note`` runs before Slack gets its acknowledgement, ``consider`` right after it and quickly,
-the answer itself on the bounded pool. ``recover`` answers what a process that died left behind.
+the answer itself on the bounded pool.
 """
 
 import contextlib
@@ -10,22 +10,32 @@ import logging
 import threading
 import uuid
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from typing import Any, Protocol
+
+from sqlalchemy.exc import SQLAlchemyError
 
 from agent.answer import Answer
 from agent.conversation import Conversation
 from agent.errors import Cancelled
+from bot.again import offer_again
 from bot.clients import SLACK_FAILED, Clients, slack_error
-from bot.events import Deleted, Identity, Key, Message, Question, read_event, read_message
+from bot.events import (
+    Deleted,
+    Found,
+    Identity,
+    Key,
+    Message,
+    Question,
+    read_event,
+)
 from bot.journal import Journal
 from bot.manners import Decision, decide
 from bot.people import People, refusal
-from bot.records import NotedMessage
 from bot.reply import NotPosted, Replier
 from bot.settings import BotSettings
 from bot.status import Status
-from bot.thread import build_conversation, notes, read_thread, reply_of
+from bot.thread import build_conversation, notes, read_thread, replies_of
 from bot.workers import Workers
 
 log = logging.getLogger(__name__)
@@ -56,7 +66,9 @@ class _Pending:
     """An answer being made, and how to call it off."""
 
     question: Question
-    cancel: threading.Event
+    cancel: threading.Event = field(default_factory=threading.Event)
+    revised: Question | None = None
+    """The same question in other words: answered in its place."""
 
 
 class Answering:
@@ -78,7 +90,7 @@ class Answering:
         self._lock = threading.Lock()
         self._pending: dict[Key, _Pending] = {}
 
-    def note(self, body: Message, *, retried: bool = False) -> Question | Deleted | None:
+    def note(self, body: Message, *, retried: bool = False) -> Found:
         """Read an event and remember it, before it is acknowledged."""
         found = read_event(body, self.me, retried=retried)
         if isinstance(found, Question):
@@ -88,10 +100,26 @@ class Answering:
     def forget(self, deleted: Deleted) -> None:
         """The question is gone: call its pending answer off."""
         self.journal.delete(deleted.key)
+        self._call_off(deleted.key)
+
+    def revise(self, question: Question) -> None:
+        """The words changed: answer the new ones, or offer to where an answer stands already."""
+        noted = self.journal.message(question.key)
+        if noted is None or (noted.is_mention and not question.is_mention):
+            return
         with self._lock:
-            pending = self._pending.get(deleted.key)
-        if pending is not None:
-            pending.cancel.set()
+            pending = self._pending.get(question.key)
+            if pending is not None:
+                pending.revised = question
+                pending.cancel.set()
+                return
+        if noted.state == "answered" and noted.answer_id:
+            offer_again(self.clients, question, self.me)
+
+    def answer(self, question: Question, thread: list[Message]) -> None:
+        """Answer without asking whether to: somebody wants this question answered."""
+        if self.journal.claim(question.key):
+            self._take(question, Decision("answer"), None, thread)
 
     def consider(
         self, question: Question, *, recovered: bool = False, seen: Sequence[Message] = ()
@@ -104,8 +132,8 @@ class Answering:
         if person is not None and person.is_bot:
             return self.journal.ignore(question.key, "a bot")
         thread = self._thread(question, recovered=recovered) or [*seen]
-        if found := reply_of(question.ts, thread, self.me):
-            return self.journal.finish(question.key, "answered", reply_ts=str(found["ts"]))
+        if own := replies_of(question.ts, thread, self.me):
+            return self.journal.finish(question.key, "answered", reply_ts=str(own[0]["ts"]))
         under_way = [m for m in self.journal.in_thread(question) if m.ts < question.ts]
         decision = decide(
             question,
@@ -131,15 +159,6 @@ class Answering:
         """An answer outside any thread, and the messages that carry it."""
         answer = self._agent.answer(conversation)
         return answer, list(self._render(answer))
-
-    def recover(self, *, at_start: bool) -> None:
-        """Answer what was noted or claimed by a process that is no more, once."""
-        for message in self.journal.unfinished(at_start=at_start):
-            try:
-                self._recover(message)
-            except SLACK_FAILED as error:
-                # Stays noted: Slack's redelivery or the next start finds it again.
-                log.warning("could not recover %s: %s", message.key, slack_error(error))
 
     @property
     def idle(self) -> bool:
@@ -176,29 +195,29 @@ class Answering:
             replier.whisper(why_not)
             self.journal.finish(question.key, "refused", reason="may not ask")
         elif decision.action == "stop":
+            self.journal.finish(question.key, "stopped", reason="told to stop")
             self._stop(question)
         elif decision.action == "help":
             self._post_line(replier, HELP)
         else:
             line = f"is waiting: {ahead} ahead…" if (ahead := self._workers.waiting) else THINKING
             status = Status(self.clients.hint, question.channel, question.thread_ts, line)
-            if not self._workers.submit(functools.partial(self._job, question, thread, status)):
+            pending = _Pending(question)
+            with self._lock:
+                self._pending[question.key] = pending
+            if not self._workers.submit(functools.partial(self._job, pending, thread, status)):
+                with self._lock:
+                    del self._pending[question.key]
                 status.close()
                 replier.whisper(BUSY)
                 self.journal.finish(question.key, "refused", reason="queue full")
 
     def _stop(self, question: Question) -> None:
         """Keep out of the thread: the word itself, found there again, is what silences later."""
-        with self._lock:
-            pending = list(self._pending.values())
-        for other in pending:
-            if (other.question.channel, other.question.thread_ts) == (
-                question.channel,
-                question.thread_ts,
-            ):
-                self.journal.finish(other.question.key, "stopped", reason="told to stop")
-                other.cancel.set()
-        self.journal.finish(question.key, "stopped", reason="told to stop")
+        for other in self.journal.in_thread(question):
+            if other.state == "claimed":
+                self.journal.finish(other.key, "stopped", reason="told to stop")
+                self._call_off(other.key)
         try:
             self.clients.hint.reactions_add(
                 channel=question.channel, timestamp=question.ts, name="mute"
@@ -206,19 +225,27 @@ class Answering:
         except SLACK_FAILED as error:
             log.info("could not acknowledge a stop: %s", slack_error(error))
 
-    def _job(self, question: Question, thread: Sequence[Message], status: Status) -> None:
+    def _call_off(self, key: Key) -> None:
+        with self._lock:
+            pending = self._pending.get(key)
+        if pending is not None:
+            pending.cancel.set()
+
+    def _job(self, pending: _Pending, thread: Sequence[Message], status: Status) -> None:
         """One answer, from a free worker to the reply; the status is cleared whatever happens."""
+        key = pending.question.key
         with contextlib.closing(status):
-            if not self.journal.holds(question.key):
-                return
-            cancel = threading.Event()
-            with self._lock:
-                self._pending[question.key] = _Pending(question, cancel)
             try:
-                self._answer(question, thread, status, cancel)
+                while self.journal.holds(key):
+                    self._answer(pending.question, thread, status, pending.cancel)
+                    with self._lock:
+                        if pending.revised is None:
+                            break
+                        pending.question, pending.revised = pending.revised, None
+                        pending.cancel.clear()
             finally:
                 with self._lock:
-                    self._pending.pop(question.key, None)
+                    self._pending.pop(key, None)
 
     def _answer(
         self,
@@ -232,7 +259,7 @@ class Answering:
             status.show(THINKING)
             conversation = build_conversation(question, thread, self.me, self.people.name)
             answer = self._agent.answer(conversation, on_progress=status.progress, cancel=cancel)
-            if self.journal.holds(question.key):
+            if not cancel.is_set() and self.journal.holds(question.key):
                 self._post(replier, answer)
         except Cancelled:
             log.info("answer called off in %s", question.channel)
@@ -251,8 +278,11 @@ class Answering:
         messages = list(self._render(answer))
         messages[0] = _with_notes(messages[0], notes(question))
         reply_ts = replier.post_answer(answer, messages)
-        self.journal.finish(question.key, "answered", reply_ts=reply_ts, answer_id=answer.id)
-        self.journal.record(question, answer, reply_ts)
+        try:
+            self.journal.finish(question.key, "answered", reply_ts=reply_ts, answer_id=answer.id)
+            self.journal.record(question, answer, reply_ts)
+        except SQLAlchemyError:  # the reply stands; its metadata keeps it from coming twice
+            log.exception("answer %s is not in the journal", answer.id)
 
     def _post_line(self, replier: Replier, text: str, *, reference: str = "help") -> None:
         key = replier.question.key
@@ -263,23 +293,6 @@ class Answering:
             self.journal.finish(key, "failed", reason=error.code)
         else:
             self.journal.finish(key, "answered", reason=reference, reply_ts=reply_ts)
-
-    def _recover(self, noted: NotedMessage) -> None:
-        thread = read_thread(self.clients.read, noted.channel, noted.thread_ts)
-        message = next((m for m in thread if m.get("ts") == noted.ts), None)
-        if message is None:
-            return self.journal.ignore(noted.key, "not found again")
-        question = read_message(
-            message,
-            self.me,
-            channel=noted.channel,
-            channel_type=noted.channel_type,
-            is_mention=noted.is_mention,
-            is_shared=noted.is_shared,
-        )
-        if question is None:
-            return self.journal.ignore(noted.key, "no question")
-        return self.consider(replace(question, team=noted.team), recovered=True)
 
 
 def _with_notes(message: dict[str, Any], said: Sequence[str]) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from slack_bolt import Ack, App, BoltContext, BoltRequest, BoltResponse
 from slack_sdk import WebClient
 
 from bot.answering import Answering
-from bot.events import Deleted, Question
+from bot.events import Deleted, Edited, Question
 
 log = logging.getLogger(__name__)
 
@@ -65,6 +65,8 @@ def event_listeners(answering: Answering) -> list[Listener]:
         found = context.get("found")
         if isinstance(found, Question):
             answering.consider(found)
+        elif isinstance(found, Edited):
+            answering.revise(found.question)
         elif isinstance(found, Deleted):
             answering.forget(found)
 

@@ -1,5 +1,6 @@
 """Web API clients, one a purpose: reading may be repeated, posting may not, hints give up."""
 
+import re
 from dataclasses import dataclass
 from http.client import HTTPException
 from urllib.error import URLError
@@ -77,6 +78,7 @@ def slack_error(error: Exception) -> str:
     """Slack's error code, or the kind of failure; never a token or a payload."""
     if isinstance(error, SlackApiError):
         response = error.response
-        code = response.get("error") if hasattr(response, "get") else None
-        return str(code or "unknown")
+        code = str(response.get("error")) if hasattr(response, "get") else ""
+        # A gateway's HTML page ends up in the same place; it is no code.
+        return code if re.fullmatch(r"[a-z0-9_]+", code) else "unknown"
     return type(error).__name__

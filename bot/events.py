@@ -93,7 +93,17 @@ class Deleted:
     key: Key
 
 
-def read_event(body: Message, me: Identity, *, retried: bool = False) -> Question | Deleted | None:
+@dataclass(frozen=True, slots=True)
+class Edited:
+    """A question whose words a person changed; it may be answered already, or just being."""
+
+    question: Question
+
+
+Found = Question | Edited | Deleted | None
+
+
+def read_event(body: Message, me: Identity, *, retried: bool = False) -> Found:
     """What an event envelope holds for Footnote; None where there is nothing to do."""
     event = body.get("event")
     if not isinstance(event, Mapping) or not isinstance(event.get("channel"), str):
@@ -192,7 +202,7 @@ def _is_robot(message: Message, me: Identity) -> bool:
     )
 
 
-def _changed(event: Message, me: Identity, is_shared: bool) -> Question | Deleted | None:
+def _changed(event: Message, me: Identity, is_shared: bool) -> Found:
     """An edit is a question only the first time the mention appears in it.
 
     Slack also sends ``message_changed`` for link previews, thread counters and detected languages.
@@ -202,17 +212,20 @@ def _changed(event: Message, me: Identity, is_shared: bool) -> Question | Delete
         return None
     if message.get("subtype") == "tombstone":
         return _deleted(event, message.get("ts"), me)
-    if not mentions(message, me.user_id):
-        return None
-    if isinstance(before, Mapping) and mentions(before, me.user_id):
-        return None
-    return read_message(
+    before = before if isinstance(before, Mapping) else {}
+    question = read_message(
         {**message, "edited": message.get("edited", {})},
         me,
         channel=event["channel"],
         channel_type=event.get("channel_type"),
         is_shared=is_shared,
     )
+    if question is None:
+        return None
+    if question.is_mention and not mentions(before, me.user_id):
+        return question
+    reworded = "edited" in message and message.get("text") != before.get("text")
+    return Edited(question) if reworded else None
 
 
 def _deleted(event: Message, ts: object, me: Identity) -> Deleted | None:

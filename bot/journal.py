@@ -128,6 +128,10 @@ class Journal:
             finished_at=time.time(),
         )
 
+    def reopen(self, key: Key) -> bool:
+        """Let an answered question be answered once more, because somebody asked for it."""
+        return self._change(key, NotedMessage.state == "answered", state="noted", attempts=0)
+
     def ignore(self, key: Key, reason: str) -> None:
         """Decide against answering; a later event of the same message may still be answered."""
         self._change(key, NotedMessage.state == "noted", state="ignored", reason=reason)
@@ -175,7 +179,11 @@ class Journal:
             return list(
                 session.scalars(
                     sa.select(NotedMessage)
-                    .where(left, NotedMessage.noted_at > now - _RECOVER_SECONDS)
+                    .where(
+                        left,
+                        NotedMessage.noted_at > now - _RECOVER_SECONDS,
+                        NotedMessage.attempts < MAX_ATTEMPTS,
+                    )
                     .order_by(NotedMessage.noted_at)
                 )
             )

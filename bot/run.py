@@ -31,6 +31,7 @@ from bot.commands import Commands
 from bot.feedback import Feedback
 from bot.home import Home
 from bot.journal import open_journal
+from bot.recovery import Recovery
 from bot.settings import BotSettings
 from ingest.errors import FootnoteError, SettingsError
 from ingest.index import Index, open_index
@@ -82,6 +83,7 @@ class Bot:
         self.answering = Answering(
             clients, me, agent, rendering(self.index), self.journal, settings
         )
+        self.recovery = Recovery(self.answering)
         self.schedule = Schedule(index_settings, self.index)
         stale_after = timedelta(hours=index_settings.stale_after_hours)
         home = Home(clients, self.journal, self.index, runs.last, stale_after)
@@ -89,6 +91,7 @@ class Bot:
         feedback = Feedback(clients, self.journal, self.index, settings.help_group)
         listeners = [
             *event_listeners(self.answering),
+            *self.recovery.listeners(),
             *home.listeners(),
             *commands.listeners(),
             *feedback.listeners(),
@@ -129,7 +132,7 @@ class Bot:
         while not self._stopping.is_set():
             try:
                 self.journal.renew()
-                self.answering.recover(at_start=at_start)
+                self.recovery.recover(at_start=at_start)
                 at_start = False
             except Exception:  # the edge of the thread: a database that is away comes back
                 log.exception("tending the journal failed")

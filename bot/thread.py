@@ -17,7 +17,6 @@ from slack_sdk import WebClient
 from agent.conversation import CitedChunk, Conversation, Turn
 from bot.alerts import message_text
 from bot.events import Identity, Message, Question, without_mention
-from bot.markup import read_text
 
 EVENT_TYPE = "footnote_answer"
 """Type of the metadata that an own reply carries."""
@@ -29,6 +28,7 @@ MAX_OWN_CHARS = 20_000
 MAX_QUESTION_CHARS = 12_000
 
 _HOP = 8
+_WHOLE = 1_000_000
 _ID = re.compile(r"\[([^\[\]\s]+-\d+)\]")
 _CONTROLS = ("actions", "context_actions", "context", "divider")
 
@@ -68,17 +68,15 @@ def build_conversation(
     if question.files:
         files = ", ".join(question.files)
         turns.append(Turn("person", asker, f"[attached files, which you cannot read: {files}]"))
-    text = question_text(question, me, names)
-    turns.append(Turn("person", asker, _shorten(text, MAX_QUESTION_CHARS)))
+    turns.append(Turn("person", asker, question_text(question, me, names)))
     return Conversation(tuple(turns))
 
 
 def question_text(question: Question, me: Identity, names: Names) -> str:
     """The asker's words: own mention gone, tokens read, entities decoded."""
-    if question.text.strip():
-        return read_text(without_mention(question.text, me.user_id), names)
-    blocks = _without_user(question.message.get("blocks"), me.user_id)
-    return message_text({"blocks": blocks}, names)
+    said = {"text": question.text, "blocks": question.message.get("blocks")}
+    text = message_text(_without_own_mention(said, me.user_id), names, limit=_WHOLE)
+    return _shorten(text.strip(), MAX_QUESTION_CHARS)
 
 
 def notes(question: Question) -> list[str]:
@@ -93,12 +91,9 @@ def notes(question: Question) -> list[str]:
     return said
 
 
-def reply_of(question_ts: str, thread: Sequence[Message], me: Identity) -> Message | None:
-    """An own message in the thread that answers this question, known by its metadata."""
-    for message in thread:
-        if me.wrote(message) and _payload(message).get("question") == question_ts:
-            return message
-    return None
+def replies_of(question_ts: str, thread: Sequence[Message], me: Identity) -> list[Message]:
+    """Own messages in the thread that answer this question, known by their metadata."""
+    return [m for m in thread if me.wrote(m) and _payload(m).get("question") == question_ts]
 
 
 def _earlier(
@@ -121,7 +116,7 @@ def _turn(message: Message, me: Identity, names: Names) -> Turn | None:
         name = name or (names(user) if isinstance(user, str) else None) or "a bot"
     else:
         name = (names(user) if isinstance(user, str) else None) or "somebody"
-    text = message_text(_without_own_mention(message, me.user_id), names)
+    text = message_text(_without_own_mention(message, me.user_id), names).strip()
     if not text:
         return None
     speaker = "other_bot" if robot else "person"
@@ -201,11 +196,16 @@ def _payload(message: Message) -> dict[str, Any]:
 
 
 def _without_own_mention(message: Message, user_id: str) -> dict[str, Any]:
+    """The message without Footnote's own mention.
+
+    What a person typed stands whole in the text; their blocks only say it again.
+    """
     text = message.get("text")
+    typed = isinstance(text, str) and bool(text.strip()) and not message.get("bot_id")
     return {
         **message,
         "text": without_mention(text, user_id) if isinstance(text, str) else "",
-        "blocks": _without_user(message.get("blocks"), user_id),
+        "blocks": None if typed else _without_user(message.get("blocks"), user_id),
     }
 
 

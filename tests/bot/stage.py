@@ -25,6 +25,7 @@ from bot.app import build_app, catch_all, event_listeners
 from bot.blocks import render_answer
 from bot.clients import identify, open_clients
 from bot.journal import Journal, open_journal
+from bot.recovery import Recovery
 from bot.sandbox.server import Sandbox
 from bot.settings import BotSettings
 from ingest.documents import Passage
@@ -97,18 +98,19 @@ class Running:
 
     def __init__(self, sandbox: Sandbox, folder: Path, script: Script, **settings: Any) -> None:
         self.settings = BotSettings(
-            bot_token="xoxb-sandbox", slack_api_url=sandbox.api_url, workers=8, **settings
+            bot_token="xoxb-sandbox", slack_api_url=sandbox.api_url, **settings
         )
         clients = open_clients(self.settings)
         me = identify(clients.read)
         url = self.settings.database_url
         self.journal: Journal = open_journal(url.get_secret_value() if url else None, folder)
         self.answering = Answering(clients, me, script, render_answer, self.journal, self.settings)
+        self.recovery = Recovery(self.answering)
         self.listeners = Listeners()
         app = build_app(
             clients.read,
             self.answering,
-            [*event_listeners(self.answering), *catch_all()],
+            [*event_listeners(self.answering), *self.recovery.listeners(), *catch_all()],
             executor=self.listeners,
         )
         self.handler = SocketModeHandler(app, "xapp-sandbox", ping_interval=0.2)
@@ -116,7 +118,7 @@ class Running:
         self.handler.client.socket_mode_request_listeners.append(self._count)
         self.handler.connect()  # type: ignore[no-untyped-call]  # Bolt leaves it untyped
         wait_for(self.handler.client.is_connected)
-        self.answering.recover(at_start=True)
+        self.recovery.recover(at_start=True)
 
     def _count(self, _client: Any, request: Any) -> None:
         """Acknowledged deliveries, but for the echo of what the bot itself posted."""
