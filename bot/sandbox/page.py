@@ -49,7 +49,7 @@ def speakers(slack: Slack) -> list[str]:
     return [
         user_id
         for user_id, person in slack.workspace.users.items()
-        if "error" not in person and not person["is_bot"]
+        if "error" not in person and not person["is_bot"] and user_id != "USLACKBOT"
     ]
 
 
@@ -274,7 +274,7 @@ def _welcome(slack: Slack, look: Look) -> Html:
     place = slack.workspace.channel(look.channel)
     prompts = slack.workspace.prompts.get(look.channel, {}).get("prompts") or [
         {"title": text, "message": text if place["is_im"] else f"@{bot} {text}"}
-        for text in ("What does error PAY-4031 mean?", "How do I roll back a service?")
+        for text in slack.prompts
     ]
     buttons = [
         el("button", str(prompt["title"]), type_="button", cls="button", data_do="suggest",

@@ -133,6 +133,7 @@ def default_users(team_id: str, bot: Bot) -> dict[str, Json]:
         user("U0EXTERNAL", "T0OTHER", "xenia", real_name="Xenia External", is_stranger=True),
         user("U0ALERTS", team_id, "alerts", real_name="Alerts", is_bot=True,
              profile={"bot_id": "B0ALERTS", "api_app_id": "A0ALERTS"}),
+        user("USLACKBOT", team_id, "slackbot", real_name="Slackbot"),
         bot_user(bot, team_id),
     ]  # fmt: skip
     return {person["id"]: person for person in people}

@@ -5,7 +5,7 @@ import contextlib
 import logging
 import socket
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import uvicorn
 from starlette.applications import Starlette
@@ -28,6 +28,7 @@ from bot.sandbox.socket_mode import SocketMode
 from ingest.errors import FootnoteError
 
 HOST = "127.0.0.1"
+SAMPLE_PROMPTS = ("What does error PAY-4031 mean?", "How do I roll back a service?")
 log = logging.getLogger(__name__)
 Page = Callable[[str], str | None]
 REGISTERED = methods.ALL
@@ -38,7 +39,11 @@ class SandboxError(FootnoteError):
 
 
 class Sandbox:
-    """A Slack workspace on this machine."""
+    """A Slack workspace on this machine.
+
+    ``events_url`` delivers by signed HTTP instead of Socket Mode; ``page`` gives the text of a docs
+    page; ``prompts`` are the questions an empty channel offers.
+    """
 
     def __init__(
         self,
@@ -47,11 +52,13 @@ class Sandbox:
         page: Page | None = None,
         rules: Rules | None = None,
         manifest: Manifest | None = None,
+        prompts: Sequence[str] = SAMPLE_PROMPTS,
     ) -> None:
         rules = rules or Rules()
         self.slack = open_slack(
             manifest or read_manifest(), rules, Delivery(_transport(events_url, rules), rules)
         )
+        self.slack.prompts = tuple(prompts)
         self._page = page
         self._server: uvicorn.Server | None = None
         self._thread: threading.Thread | None = None

@@ -19,6 +19,8 @@ class Slack:
     manifest: Manifest
     delivery: Delivery
     events: Events
+    prompts: tuple[str, ...] = ()
+    """Questions that the page offers in an empty channel."""
     base_url: str = "http://127.0.0.1:0"
     failures: Failures = field(default_factory=Failures)
     triggers: Triggers = field(default_factory=Triggers)

@@ -78,7 +78,7 @@ def test_people_and_bots_are_known(client: WebClient, person: Person) -> None:
     assert refused(client, "users.info", user="U0NEVER") == "user_not_found"
     assert refused(client, "bots.info", bot="B0NEVER") == "bot_not_found"
     members = [member["id"] for page in client.users_list(limit=3) for member in page["members"]]
-    assert len(members) == len(set(members)) == 7
+    assert len(members) == len(set(members)) == 8
 
 
 def test_reactions_are_counted_and_refused_twice(client: WebClient, person: Person) -> None:
