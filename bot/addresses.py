@@ -1,4 +1,4 @@
-"""Which addresses of an answer may be clickable: a citation's own, or one that a retrieved passage contains.
+"""Which addresses of an answer may be clickable: a citation's own, or one that a passage contains.
 
 Slack also turns bare hosts into links, and ``README.md`` is one to it. So every address that is not
 allowed is shown as code, or goes away where a label says enough.
@@ -13,12 +13,11 @@ from urllib.parse import unquote
 from bot.nodes import Run, Runs, merged
 
 ADDRESS = re.compile(r"(?:https?|ftp)://[^\s<>\"`\u0000-\u001f]+|mailto:[^\s<>\"`]+", re.IGNORECASE)
+_WORD = re.compile(r"[^\s<>\"`()\[\]{}|,;]+")
 _HOST = re.compile(
-    r"(?<![\w@./-])"
-    r"(?:[\w.+-]+@)?(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+(?P<top>[a-z]{2,24}|[A-Z]{2,24})"
-    r"(?![\w-])(?::\d+)?(?:/[^\s<>\"`]*)?",
-    re.IGNORECASE,
+    r"(?<![\w-])(?:(?=[\w-]{0,62}[^\W\d_])[^\W_][\w-]{0,62}\.){1,9}[^\W\d_]{2,24}(?![\w-])"
 )
+"""Bounded in every repetition: this runs on whatever a model writes."""
 _LINKABLE = re.compile(r"https?://[^/\s]|mailto:.", re.IGNORECASE)
 _MAX_LENGTH = 2_000
 _UNSAFE = re.compile(r"[\s|<>\"\\`^{}\u0000-\u001f\u007f]")
@@ -96,16 +95,16 @@ class Addresses:
         ]
 
     def _hosts_inert(self, run: Run) -> list[Run]:
+        """The words in which Slack might find a host, as code."""
         out: list[Run] = []
         end = 0
-        for match in _HOST.finditer(run.text):
-            host = trimmed(match[0])
-            # "end.Next" is a missing blank, not a host; "e.g." and "i.e." have no such ending.
-            if match["top"].istitle() or self._contain(host):
+        for match in _WORD.finditer(run.text):
+            word = trimmed(match[0])
+            if all(self._contain(host) for host in _HOST.findall(word)):
                 continue
             out.append(replace(run, text=run.text[end : match.start()]))
-            out.append(replace(run, text=host, code=True))
-            end = match.start() + len(host)
+            out.append(replace(run, text=word, code=True))
+            end = match.start() + len(word)
         out.append(replace(run, text=run.text[end:]))
         return out
 

@@ -1,8 +1,8 @@
 """A Slack message of any integration -> everything a reader sees in it, as plain text.
 
-Alert bots put their words into text, blocks, attachments, or blocks within attachments, and often say
-the same thing in several of them. What is repeated is said once; what is too long is shortened and
-says so, with titles and addresses kept.
+Alert bots put their words into text, blocks, attachments, or blocks within attachments, and often
+say the same thing in several of them. What is repeated is said once; what is too long is shortened
+and says so, with titles and addresses kept.
 """
 
 import re

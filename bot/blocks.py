@@ -1,7 +1,7 @@
 """Answer -> the messages that carry it: text with linked citations, sources, footer, buttons. Pure.
 
-The first message opens with a line about the verdict where there is one to tell; the last one ends with the
-sources, the footer and the buttons, for which room is kept whatever the length of the answer.
+The first message opens with a line about the verdict where there is one to tell; the last one ends
+with the sources, the footer and the buttons, for which room is kept whatever the answer's length.
 """
 
 from collections.abc import Mapping, Sequence
@@ -37,7 +37,7 @@ def render_answer(
 ) -> list[Message]:
     """An answer -> at least one message, in the order in which they are posted.
 
-    ``documents`` (by path) add age and owner to the sources; ``ingested_at`` adds the age of the index.
+    ``documents`` (by path) add age and owner to the sources, ``ingested_at`` the age of the index.
     ``style="rich_text"`` does without ``markdown`` blocks.
     """
     passages = {passage.id: passage for passage in (*answer.passages, *answer.citations)}
@@ -76,7 +76,7 @@ def _body(pieces: Sequence[Piece]) -> list[Block]:
             blocks.extend(piece.blocks)
         elif blocks and blocks[-1]["type"] == "markdown":
             blocks[-1]["text"] += f"\n\n{piece.markdown}"
-        else:
+        elif piece.markdown:
             blocks.append({"type": "markdown", "text": piece.markdown})
     return blocks
 

@@ -1,7 +1,7 @@
 """Blocks as Slack returns them -> the lines that a reader sees, whatever app made them.
 
-Only what is shown is read: no ids, no button payloads, no placeholders. A type that nobody knows yet
-is searched for the usual places of text; what is malformed is left out.
+Only what is shown is read: no ids, no button payloads, no placeholders. A type that nobody knows
+yet is searched for the usual places of text; what is malformed is left out.
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What stands around an answer: the line about its verdict, the sources, the footer, the buttons. Pure."""
+"""What stands around an answer: a line about its verdict, sources, footer, buttons. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,17 +1,17 @@
 """What Slack accepts in one message, and what in a message breaks that."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 BLOCKS = 50
 TOTAL = 13_000
-"""All blocks of a message together; not documented, refused a little above (``msg_blocks_too_long``)."""
+"""All blocks together; not documented, refused a little above (``msg_blocks_too_long``)."""
 MARKDOWN = 12_000
 """All ``markdown`` blocks of a message together."""
 TOP_TEXT = 4_000
 SECTION, FIELD, FIELDS, HEADER, CONTEXT, ACTIONS = 3_000, 2_000, 10, 150, 10, 25
-BUTTON, VALUE, CONTEXT_ACTIONS, BLOCK_ID = 75, 2_000, 5, 255
+BUTTON, VALUE, CONTEXT_ACTIONS = 75, 2_000, 5
 TABLE_ROWS, TABLE_COLUMNS, TABLE_CHARACTERS = 100, 20, 10_000
 
 
@@ -43,34 +43,36 @@ def _of_message(message: Mapping[str, Any], blocks: list[dict[str, Any]]) -> Ite
 
 
 def _of_block(block: Mapping[str, Any]) -> Iterator[str]:
-    elements = block.get("elements", [])
-    match block.get("type"):
-        case "markdown":
-            yield from _length("text", block.get("text", ""), MARKDOWN)
-        case "header":
-            yield from _length("text", block.get("text", {}).get("text", ""), HEADER)
-        case "section":
-            yield from _of_section(block)
-        case "context":
-            yield from _count("elements", elements, CONTEXT)
-            for element in elements:
-                yield from _length(
-                    "element", element.get("text", element.get("alt_text", "")), SECTION
-                )
-        case "actions":
-            yield from _count("elements", elements, ACTIONS)
-            for element in elements:
-                yield from _of_button(element)
-        case "context_actions":
-            yield from _count("elements", elements, CONTEXT_ACTIONS)
-            for element in elements:
-                for name in ("positive_button", "negative_button"):
-                    if name in element:
-                        yield from _of_button(element[name])
-        case "table":
-            yield from _of_table(block.get("rows", []))
-        case "rich_text":
-            yield from _of_rich_text(elements)
+    check = _CHECKS.get(block.get("type", ""))
+    return check(block) if check else iter(())
+
+
+def _of_markdown(block: Mapping[str, Any]) -> Iterator[str]:
+    yield from _length("text", block.get("text", ""), MARKDOWN)
+
+
+def _of_header(block: Mapping[str, Any]) -> Iterator[str]:
+    yield from _length("text", block.get("text", {}).get("text", ""), HEADER)
+
+
+def _of_context(block: Mapping[str, Any]) -> Iterator[str]:
+    yield from _count("elements", block["elements"], CONTEXT)
+    for element in block["elements"]:
+        yield from _length("element", element.get("text", element.get("alt_text", "")), SECTION)
+
+
+def _of_actions(block: Mapping[str, Any]) -> Iterator[str]:
+    yield from _count("elements", block["elements"], ACTIONS)
+    for element in block["elements"]:
+        yield from _of_button(element)
+
+
+def _of_context_actions(block: Mapping[str, Any]) -> Iterator[str]:
+    yield from _count("elements", block["elements"], CONTEXT_ACTIONS)
+    for element in block["elements"]:
+        for name in ("positive_button", "negative_button"):
+            if name in element:
+                yield from _of_button(element[name])
 
 
 def _of_section(block: Mapping[str, Any]) -> Iterator[str]:
@@ -88,7 +90,8 @@ def _of_button(button: Mapping[str, Any]) -> Iterator[str]:
         yield from _length("value", button["value"], VALUE)
 
 
-def _of_table(rows: list[list[Any]]) -> Iterator[str]:
+def _of_table(block: Mapping[str, Any]) -> Iterator[str]:
+    rows = block["rows"]
     yield from _count("rows", rows, TABLE_ROWS)
     for row in rows:
         yield from _count("cells", row, TABLE_COLUMNS)
@@ -96,16 +99,14 @@ def _of_table(rows: list[list[Any]]) -> Iterator[str]:
         yield f"{size} characters in a table"
 
 
-def _of_rich_text(elements: list[Any]) -> Iterator[str]:
-    if not elements:
-        yield "no elements"
-    for element in elements:
-        if element.get("elements") == []:
-            yield f"an empty {element.get('type')}"
+def _of_rich_text(block: Mapping[str, Any]) -> Iterator[str]:
+    if not block.get("elements"):
+        yield f"an empty {block.get('type')}"
+    for element in block.get("elements", []):
         if element.get("type") == "text" and not element.get("text"):
             yield "an empty text"
         if "elements" in element:
-            yield from _of_rich_text(element["elements"])
+            yield from _of_rich_text(element)
 
 
 def _length(what: str, text: str, limit: int) -> Iterator[str]:
@@ -116,3 +117,15 @@ def _length(what: str, text: str, limit: int) -> Iterator[str]:
 def _count(what: str, items: list[Any], limit: int) -> Iterator[str]:
     if not 0 < len(items) <= limit:
         yield f"{len(items)} {what}"
+
+
+_CHECKS: dict[str, Callable[[Mapping[str, Any]], Iterator[str]]] = {
+    "markdown": _of_markdown,
+    "header": _of_header,
+    "section": _of_section,
+    "context": _of_context,
+    "actions": _of_actions,
+    "context_actions": _of_context_actions,
+    "table": _of_table,
+    "rich_text": _of_rich_text,
+}

@@ -1,8 +1,8 @@
-"""Slack's own text format, both ways: what a message says -> plain text, and plain text -> inert text.
+"""Slack's own text format, both ways: a message -> plain text, and plain text -> inert text.
 
-Slack writes people, channels, links and dates as ``<...>`` tokens and stores ``&``, ``<`` and ``>`` as
-entities. Whatever goes out from a model, a page or a person is escaped, so that it can never become
-a token again.
+Slack writes people, channels, links and dates as ``<...>`` tokens and stores ``&``, ``<`` and ``>``
+as entities. Whatever goes out from a model, a page or a person is escaped, so that it can never
+become a token again.
 """
 
 import re

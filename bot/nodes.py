@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 HARD_BREAK = "\u2028"
 """A line break that was asked for; ``\\n`` in a run is one that the source merely had."""
@@ -74,14 +75,11 @@ Node = Paragraph | Heading | Code | Quote | Listing | Table | Rule
 def merged(runs: Runs) -> Runs:
     """The same runs with neighbours of one style joined and empty ones left out."""
     out: list[Run] = []
-    for run in runs:
-        if not run.text:
-            continue
-        last = out[-1] if out else None
-        if last and not run.cites and replace(last, text="") == replace(run, text=""):
-            out[-1] = replace(last, text=last.text + run.text)
-        else:
-            out.append(run)
+    for style, group in groupby(runs, lambda run: (run.marks, run.code, run.url, run.cites)):
+        if style[3]:
+            out.extend(group)
+        elif text := "".join(run.text for run in group):
+            out.append(Run(text, *style))
     return tuple(out)
 
 

@@ -1,6 +1,7 @@
 """Nodes -> ``rich_text``, ``table`` and ``divider`` blocks, where every character is literal.
 
-Nothing in these blocks is parsed again, so they show exactly what a ``markdown`` block might read otherwise.
+Nothing in these blocks is parsed again, so they show exactly what a ``markdown`` block might read
+otherwise.
 """
 
 import re
@@ -39,7 +40,7 @@ def rich_blocks(nodes: Iterable[Node]) -> list[Block]:
             blocks.append({"type": "divider"})
             continue
         elements = list(_elements(node, 0))
-        if blocks and blocks[-1]["type"] == "rich_text":
+        if elements and blocks and blocks[-1]["type"] == "rich_text":
             blocks[-1]["elements"] += [_gap(), *elements]
         elif elements:
             blocks.append({"type": "rich_text", "elements": elements})
@@ -65,31 +66,39 @@ def _elements(node: Node, indent: int) -> Iterator[Element]:
                 yield {"type": "rich_text_quote", "elements": inline}
         case Listing():
             yield from _listing(node, indent)
-        case Table(header, rows):
-            for row in (header, *rows):
-                yield _section(_joined(row))
-        case Rule():
-            yield _section((Run("—"),))
+        case _:
+            yield _section((Run(plain(node) or "—"),))
 
 
 def _listing(listing: Listing, indent: int) -> Iterator[Element]:
+    """Items that are a paragraph each share a list; what stands below an item ends it."""
     style = "bullet" if listing.start is None else "ordered"
+    current: Element | None = None
     for offset, item in enumerate(listing.items, max((listing.start or 1) - 1, 0)):
         first = item[0] if item and isinstance(item[0], Paragraph) else None
-        element: Element = {
-            "type": "rich_text_list",
-            "style": style,
-            "indent": min(indent, 8),
-            "elements": [_section(first.runs if first else (Run(" "),))],
-        }
-        if style == "ordered" and offset:
-            element["offset"] = offset
-        yield element
-        for child in item[1:] if first else item:
+        section = _section(first.runs if first else (Run(" "),))
+        if current:
+            current["elements"].append(section)
+        else:
+            current = _list_element(style, indent, offset, section)
+        below = item[1:] if first else item
+        if below:
+            yield current
+            current = None
+        for child in below:
             if isinstance(child, Paragraph | Heading):
-                yield {**element, "style": "bullet", "elements": [_section(child.runs)]}
+                yield _list_element("bullet", indent + 1, 0, _section(child.runs))
             else:
                 yield from _elements(child, indent + 1)
+    if current:
+        yield current
+
+
+def _list_element(style: str, indent: int, offset: int, section: Element) -> Element:
+    element: Element = {"type": "rich_text_list", "style": style, "indent": min(indent, 8)}
+    if style == "ordered" and offset:
+        element["offset"] = offset
+    return {**element, "elements": [section]}
 
 
 def _quoted(children: Iterable[Node]) -> Iterator[Element]:
@@ -125,13 +134,6 @@ def _cell(runs: Runs) -> Element:
     if not runs:
         return {"type": "raw_text", "text": " "}
     return {"type": "rich_text", "elements": [_section(runs)]}
-
-
-def _joined(cells: Iterable[Runs]) -> Runs:
-    out: list[Run] = []
-    for number, cell in enumerate(cells):
-        out.extend([Run(" | "), *cell] if number else cell)
-    return tuple(out)
 
 
 def _section(runs: Runs) -> Element:

@@ -1,4 +1,4 @@
-"""Nodes -> groups of pieces, one group a message: cut at block borders where possible, nothing lost.
+"""Nodes -> groups of pieces, one a message: cut at block borders where possible, nothing lost.
 
 A piece is a node as it will be sent. It goes out as Markdown when a plain reading of that Markdown
 gives back the very same node, and as ``rich_text`` otherwise.
@@ -7,13 +7,25 @@ gives back the very same node, and as ``rich_text`` otherwise.
 import json
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from bot.cuts import as_lines, halves, unwrapped
 from bot.markdown import read_plainly
-from bot.nodes import Code, Heading, Listing, Node, Paragraph, Quote, Run, Runs, Table, merged
+from bot.nodes import (
+    Code,
+    Heading,
+    Listing,
+    Node,
+    Paragraph,
+    Quote,
+    Run,
+    Runs,
+    Table,
+    merged,
+    plain,
+)
 from bot.richtext import Block, rich_blocks
 from bot.writing import write_markdown
 
@@ -23,6 +35,7 @@ _IN_DOUBT = re.compile(r"```|<[!@#]|<[A-Za-z][\w+.-]*:|&(?:#\w+|\w+);")
 """In code, Slack may read these as something else than code, or decode them."""
 _COLUMNS, _ROWS = 20, 100
 _RENDERED = 34
+_DEEPEST = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,26 +59,20 @@ class Piece:
 
 def split(nodes: Iterable[Node], room: int, style: Style = "markdown") -> list[list[Piece]]:
     """Nodes -> one list of pieces a message, each list at most ``room`` characters."""
-
-    def write(node: Node) -> Piece:
-        return _written(node, style)
-
     waiting = deque(_sendable(node) for node in nodes)
     messages: list[list[Piece]] = []
     current: list[Piece] = []
     while waiting:
         node = waiting.popleft()
-        piece = write(node)
-        if _fit([*current, piece], room):
+        piece = _written(node, style) if _may_fit(node, room) else None
+        if piece and _fit([*current, piece], room):
             current.append(piece)
             continue
-        left = room - sum(p.size for p in current)
-        head: list[Node] = []
-        if not current or (not _fit([piece], room) and left > room // 3):
-            before = list(current)
-            head, rest = halves(node, lambda part: _fit([*before, write(part)], room), left)
+        head: list[Piece] = []
+        if not current or not piece or not _fit([piece], room):
+            head, rest = _divided(node, current, room, style)
         if head:
-            current.extend(map(write, head))
+            current.extend(head)
             waiting.extendleft(reversed(rest))
         elif current:
             carried = [current.pop().node] if _ends_in_heading(current) else []
@@ -75,8 +82,35 @@ def split(nodes: Iterable[Node], room: int, style: Style = "markdown") -> list[l
         elif parts := unwrapped(node):
             waiting.extendleft(reversed(parts))
         else:
-            current.append(piece)
+            current.append(_written(node, style))
     return [*messages, current] if current else messages
+
+
+def _divided(
+    node: Node, before: list[Piece], room: int, style: Style
+) -> tuple[list[Piece], list[Node]]:
+    """A first part that still goes into this message, and the rest."""
+    left = room - sum(piece.size for piece in before)
+    if before and left < room // 3:
+        return [], [node]
+    # Reading back every part that is tried would take seconds, so only the one that is chosen is.
+    for write in (_drafted, _written):
+
+        def fits(part: Node, write: Callable[[Node, Style], Piece] = write) -> bool:
+            return _may_fit(part, left) and _fit([*before, write(part, style)], room)
+
+        head, rest = halves(node, fits, left)
+        pieces = [_written(part, style) for part in head]
+        if _fit([*before, *pieces], room):
+            return pieces, rest
+    return [], [node]
+
+
+def _may_fit(node: Node, room: int) -> bool:
+    """Spares writing what is too long already before it is written."""
+    if isinstance(node, Table) and len(node.rows) >= _ROWS:
+        return False
+    return len(plain(node)) <= room
 
 
 def _ends_in_heading(pieces: list[Piece]) -> bool:
@@ -94,14 +128,20 @@ def _fit(pieces: list[Piece], room: int) -> bool:
 
 
 def _written(node: Node, style: Style) -> Piece:
+    """The node as Markdown that was read back, or as rich text."""
+    piece = _drafted(node, style)
+    if piece.markdown and [_bare(n) for n in read_plainly(piece.markdown)] != [_bare(node)]:
+        return _drafted(node, "rich_text")
+    return piece
+
+
+def _drafted(node: Node, style: Style) -> Piece:
     if style == "markdown" and not any(_IN_DOUBT.search(code) for code in _codes(node)):
-        markdown = write_markdown(node)
-        if [_bare(read) for read in read_plainly(markdown)] == [_bare(node)]:
-            return Piece(node, markdown=markdown)
+        return Piece(node, markdown=write_markdown(node))
     return Piece(node, blocks=tuple(rich_blocks([node])))
 
 
-def _sendable(node: Node, nested: bool = False) -> Node:
+def _sendable(node: Node, depth: int = 0) -> Node:
     """The node without what the block that carries it cannot hold."""
     match node:
         case Heading(level, runs):
@@ -111,13 +151,23 @@ def _sendable(node: Node, nested: bool = False) -> Node:
         case Table(header, rows):
             cells = [tuple(map(_on_one_line, row)) for row in (header, *rows)]
             table = Table(cells[0], tuple(cells[1:]))
-            return as_lines(table) if nested or len(header) > _COLUMNS else table
+            return as_lines(table) if depth or len(header) > _COLUMNS else table
         case Quote(children):
-            return Quote(tuple(_sendable(child, True) for child in children))
+            return Quote(tuple(_inner(children, depth + 1)))
         case Listing(items):
-            inner = tuple(tuple(_sendable(child, True) for child in item) for item in items)
-            return replace(node, items=inner)
+            return replace(node, items=tuple(tuple(_inner(item, depth + 1)) for item in items))
     return node
+
+
+def _inner(children: Iterable[Node], depth: int) -> Iterator[Node]:
+    """The children; what is nested too deep for a reader stands on the last level allowed."""
+    for child in children:
+        if depth < _DEEPEST or not isinstance(child, Quote | Listing):
+            yield _sendable(child, depth)
+            continue
+        inner = (child.children,) if isinstance(child, Quote) else child.items
+        for nodes in inner:
+            yield from _inner(nodes, depth)
 
 
 def _on_one_line(runs: Runs) -> Runs:

@@ -1,4 +1,4 @@
-"""Nodes -> standard Markdown for a ``markdown`` block, escaped so that it reads back as the same nodes."""
+"""Nodes -> standard Markdown for a ``markdown`` block, which reads back as the same nodes."""
 
 import re
 from collections.abc import Iterator
@@ -23,7 +23,8 @@ _STAR = re.compile(r"(?<!\s)\*|\*(?!\s)")
 _TILDE = re.compile(r"(?<=[^\s(])~|~(?=~)|~$")
 _ENTITY = re.compile(r"&(?=#?\w+;)")
 _LINE_START = re.compile(
-    r"^(?P<number>\d{1,9})(?=[.)](?:\s|$))|^(?=#{1,6}(?:\s|$)|>|[-+](?:\s|$)|(?:-\s*){3,}$|=+\s*$|[-:|][-:| ]*$)",
+    r"^(?P<number>\d{1,9})(?=[.)](?:\s|$))"
+    r"|^(?=#{1,6}(?:\s|$)|>|[-+](?:\s|$)|(?:-\s*){3,}$|=+\s*$|[-:|][-:| ]*$)",
     re.MULTILINE,
 )
 _TASK = re.compile(r"^\\\[([ xX])\\\] ")
@@ -97,9 +98,8 @@ def _runs(runs: Runs, in_table: bool = False) -> str:
         out.extend(reversed(open_marks[shared:]))
         out.extend(marks[shared:])
         open_marks = marks
-        words = "".join(
-            _escaped(run, in_table, "".join(out).endswith("\n") or not out) for run in group
-        )
+        at_line_start = not out or out[-1].endswith("\n")
+        words = "".join(_escaped(run, in_table, at_line_start) for run in group)
         out.append(f"[{words}]({_destination(group[0].url)})" if group[0].url else words)
     out.extend(reversed(open_marks))
     text = "".join(out)
