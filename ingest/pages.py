@@ -207,6 +207,11 @@ class Pages:
             )
             return {id_: (path, hash_) for id_, path, hash_ in rows}
 
+    def ids(self) -> set[str]:
+        """Ids of all chunks."""
+        with self._database.reading() as db:
+            return {id_ for (id_,) in db.execute("SELECT id FROM chunks")}
+
     def rows(self) -> list[int]:
         """Row numbers of all chunks, ascending."""
         with self._database.reading() as db:

@@ -71,8 +71,8 @@ class Target:
 
     def delete_orphans(self) -> None:
         """Delete every vector that no row speaks of, whoever left it."""
-        known = self.pages.hashes().keys()
-        self.store.delete(list((self.stored_hashes.keys() | self._written) - known))
+        vectors = self.stored_hashes.keys() | self._written
+        self.store.delete(list(vectors - self.pages.ids()))
 
     def complete(self, facts: Facts) -> None:
         """Note what was ingested, and let this index answer."""

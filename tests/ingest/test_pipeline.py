@@ -365,6 +365,15 @@ def test_another_embedder_means_a_new_index_beside_the_old_one(docs: Docs) -> No
     assert folders == ["index-2"]
 
 
+def test_searches_go_on_while_pages_change(docs: Docs) -> None:
+    docs.ingest()
+    docs.write("pay.md", "# Pay\n\nThe payout worker restarts by itself now.\n")
+    docs.delete("ledger.md")
+    found: list[str] = []
+    docs.ingest(progress=lambda _: found.append(docs.search("payout worker").passages[0].text))
+    assert set(found) == {PAY.strip(), "# Pay\n\nThe payout worker restarts by itself now."}
+
+
 def test_an_index_of_another_embedder_is_searched_by_words(docs: Docs) -> None:
     docs.ingest()
     other = open_index(docs.settings, HashingEmbedder("2"))
