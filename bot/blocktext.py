@@ -4,6 +4,7 @@ Only what is shown is read: no ids, no button payloads, no placeholders. A type 
 yet is searched for the usual places of text; what is malformed is left out.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -21,6 +22,9 @@ _CONTROLS = (
     "_input",
     "feedback_buttons",
 )
+_CODE = re.compile(r"(```.*?```|`[^`\n]+`)", re.DOTALL)
+_LINK = re.compile(r"\[((?:\\.|[^\[\]\\])+)\]\([^\s()]*(?:\([^\s()]*\)[^\s()]*)*\)")
+_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _PLACES = (
     "rich_text_title",
     "title",
@@ -73,7 +77,9 @@ class BlockReader:
         kind = str(block.get("type"))
         if kind.endswith(_CONTROLS):
             return
-        if kind in ("mrkdwn", "plain_text", "raw_text", "markdown", "header"):
+        if kind == "markdown" and not self.addresses:
+            yield from _split(_labels_only(self.read(block.get("text"))))
+        elif kind in ("mrkdwn", "plain_text", "raw_text", "markdown", "header"):
             yield from _split(self.read(block.get("text")))
         elif kind in ("button", "workflow_button"):
             if url := unescape(string(block.get("url"))):
@@ -165,6 +171,13 @@ class BlockReader:
             case "color":
                 return string(element.get("value"))
         return text
+
+
+def _labels_only(markdown: str) -> str:
+    """Markdown with each link as its label, brackets of a citation unescaped; code as it is."""
+    parts = _CODE.split(markdown)
+    parts[::2] = [_ESCAPED.sub(r"\1", _LINK.sub(lambda link: link[1], part)) for part in parts[::2]]
+    return "".join(parts)
 
 
 def items(value: Any) -> list[Any]:

@@ -62,9 +62,8 @@ def test_no_word_is_lost_or_doubled_however_long_the_answer(
 
 def message_tables(message: dict[str, Any]) -> int:
     tables = [block for block in message["blocks"] if block["type"] == "table"]
-    return len(tables) + sum(
-        b.get("text", "").count("|---|---|") for b in message["blocks"] if b["type"] == "markdown"
-    )
+    markdown = [str(block["text"]) for block in message["blocks"] if block["type"] == "markdown"]
+    return len(tables) + sum(text.count("|---|---|") for text in markdown)
 
 
 @settings(max_examples=150, deadline=None)

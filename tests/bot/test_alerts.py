@@ -1,0 +1,210 @@
+"""Messages of integrations, as text."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bot.alerts import message_text
+
+NAMES = {"U1": "ada"}
+
+FIRING = {
+    "text": "",
+    "attachments": [
+        {
+            "fallback": "[FIRING:1] DiskFull | https://am.test/1",
+            "title": "[FIRING:1] DiskFull (db-1 &gt; 90%)",
+            "title_link": "https://am.test/1?a=1&amp;b=2",
+            "pretext": "<!channel>",
+            "text": "Disk *full* on `db-1`",
+            "fields": [{"title": "severity", "value": "page", "short": True}],
+            "actions": [
+                {"type": "button", "text": "Runbook", "url": "https://rb.test/disk"},
+                {"type": "button", "text": "Silence", "value": '{"op":"silence"}'},
+            ],
+            "footer": "alertmanager",
+        }
+    ],
+}
+
+
+def test_an_alert_reads_in_the_order_in_which_it_is_shown() -> None:
+    assert message_text(FIRING) == (
+        "@channel\n"
+        "[FIRING:1] DiskFull (db-1 > 90%) (https://am.test/1?a=1&b=2)\n"
+        "Disk *full* on `db-1`\n"
+        "severity: page\n"
+        "Runbook: https://rb.test/disk\n"
+        "alertmanager"
+    )
+
+
+def test_a_fallback_speaks_only_where_nothing_else_does() -> None:
+    assert message_text({"attachments": [{"fallback": "Disk full"}]}) == "Disk full"
+    assert message_text({"attachments": [{"fallback": "[no preview available]"}]}) == ""
+
+
+def test_the_text_that_blocks_repeat_is_said_once() -> None:
+    blocks = [{"type": "section", "text": {"type": "mrkdwn", "text": "*Deploy failed:* api 4.2"}}]
+    assert (
+        message_text({"text": "Deploy failed: api 4.2", "blocks": blocks})
+        == "*Deploy failed:* api 4.2"
+    )
+
+
+def test_a_text_that_blocks_do_not_repeat_is_kept() -> None:
+    blocks = [
+        {"type": "actions", "elements": [{"type": "button", "text": {}, "url": "https://a.test"}]}
+    ]
+    text = message_text({"text": "Deploy failed: api 4.2", "blocks": blocks})
+    assert text == "Deploy failed: api 4.2\nhttps://a.test"
+
+
+def test_rich_text_keeps_lists_code_quotes_and_people() -> None:
+    def section(*elements: dict[str, Any]) -> dict[str, Any]:
+        return {"type": "rich_text_section", "elements": list(elements)}
+
+    def words(text: str, **style: bool) -> dict[str, Any]:
+        return {"type": "text", "text": text, "style": style}
+
+    elements = [
+        section(
+            words("Ask "), {"type": "user", "user_id": "U1"}, {"type": "emoji", "name": "wave"}
+        ),
+        {
+            "type": "rich_text_list",
+            "style": "ordered",
+            "elements": [section(words("drain", code=True))],
+        },
+        {
+            "type": "rich_text_list",
+            "style": "bullet",
+            "indent": 1,
+            "elements": [section({"type": "link", "url": "https://a.test", "text": "board"})],
+        },
+        {"type": "rich_text_preformatted", "elements": [words("a\n\n  b")]},
+        {"type": "rich_text_quote", "elements": [words("said")]},
+    ]
+    message = {"blocks": [{"type": "rich_text", "elements": elements}]}
+    assert message_text(message, NAMES.get) == (
+        "Ask @ada:wave:\n1. `drain`\n  - board (https://a.test)\n```\na\n\n  b\n```\n> said"
+    )
+
+
+def test_a_shared_message_is_read_with_the_one_that_shares_it() -> None:
+    shared = {"message_blocks": [{"message": {"text": "Disk full on db-1"}}]}
+    assert message_text({"text": "look", "attachments": [shared]}) == "look\nDisk full on db-1"
+
+
+def test_a_card_of_a_newer_kind_shows_its_texts() -> None:
+    card = {
+        "type": "card",
+        "title": {"type": "mrkdwn", "text": "Incident 7"},
+        "body": {"type": "mrkdwn", "text": "Checkout is down"},
+        "actions": [
+            {
+                "type": "button",
+                "text": {"type": "plain_text", "text": "Open"},
+                "url": "https://a.test",
+            }
+        ],
+    }
+    assert message_text({"blocks": [card]}) == "Incident 7\nCheckout is down\nOpen: https://a.test"
+
+
+def test_an_own_answer_reads_without_addresses_and_with_its_citations() -> None:
+    text = "Run `grep \\.` [\\[queues-1\\]](https://a.test/q_(1)#L1), 2 \\* 3."
+    message = {"blocks": [{"type": "markdown", "text": text}]}
+    assert message_text(message, addresses=False) == "Run `grep \\.` [queues-1], 2 * 3."
+
+
+@pytest.mark.parametrize("limit", [300, 4_000])
+def test_what_is_too_long_keeps_titles_and_whole_addresses_and_says_what_it_left_out(
+    limit: int,
+) -> None:
+    attachment = {
+        "title": "[FIRING:900] DiskFull",
+        "text": "\n".join(f"node-{n} is full" for n in range(900))
+        + "\nrunbook_url = https://rb.test/disk",
+        "actions": [{"type": "button", "text": "Silence", "url": "https://am.test/silence?x=1"}],
+    }
+    text = message_text({"attachments": [attachment]}, limit=limit)
+    assert len(text) <= limit
+    assert text.startswith("[FIRING:900] DiskFull\nnode-0 is full")
+    assert "https://rb.test/disk" in text
+    assert "https://am.test/silence?x=1" in text
+    assert text.endswith("lines left out]")
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(
+            st.sampled_from(
+                [
+                    "text",
+                    "blocks",
+                    "attachments",
+                    "elements",
+                    "fields",
+                    "type",
+                    "title",
+                    "value",
+                    "url",
+                    "style",
+                    "actions",
+                    "files",
+                    "message",
+                    "message_blocks",
+                    "fallback",
+                    "rows",
+                    "accessory",
+                    "alt_text",
+                    "user_id",
+                    "timestamp",
+                    "indent",
+                    "offset",
+                    "name",
+                ]
+            ),
+            inner
+            | st.sampled_from(
+                [
+                    "section",
+                    "rich_text",
+                    "rich_text_list",
+                    "rich_text_section",
+                    "table",
+                    "image",
+                    "button",
+                    "markdown",
+                    "header",
+                    "user",
+                    "link",
+                    "date",
+                    "context",
+                    "mrkdwn",
+                ]
+            ),
+            max_size=6,
+        )
+    ),
+    max_leaves=40,
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.dictionaries(st.sampled_from(["text", "blocks", "attachments", "files"]), JSON))
+def test_any_json_can_be_read_as_a_message(message: dict[str, Any]) -> None:
+    text = message_text(message)
+    assert len(text) <= 4_000
+
+
+def test_blocks_nested_without_end_are_read_down_to_a_depth() -> None:
+    block: Any = {"type": "section", "text": {"type": "mrkdwn", "text": "deepest"}}
+    for _ in range(400):
+        block = {"type": "container", "child_blocks": [block]}
+    assert message_text({"text": "Outer", "blocks": [block]}) == "Outer"
