@@ -85,13 +85,16 @@ class Brackets:
             self._sort(match.group(1), known, forged)
         if not known and not forged:
             return None
-        if forged and begin and text[begin - 1].isalnum() and len(forged[0]) < 4:
-            return None  # an index such as words[i-1]
         target = _TARGET.match(text, match.end(), end)
-        if target and forged and not known and target.group(1).strip("<>") in self._documented:
+        if target and not known and self._is_link(forged, target.group(1).strip("<>")):
             return None
         stop = target.end() if target else match.end()
         return Bracket(begin, stop, tuple(known), tuple(forged))
+
+    def _is_link(self, labels: Sequence[str], url: str) -> bool:
+        """A ticket such as ``[OPS-12](...)`` whose address the docs or the question have."""
+        urls = set(re.split(r"[\s()<>\"'`]+", self._documented))
+        return url in urls and all(_CODE_SHAPED.fullmatch(label) for label in labels)
 
     def _sort(self, content: str, known: list[str], forged: list[str]) -> None:
         whole = self._classify(content, known, forged)

@@ -17,7 +17,7 @@ from agent.answer import Unsupported
 from agent.brackets import Brackets, remove_outside_code, settle
 from agent.commands import PLACEHOLDER, command_words
 from agent.errors import AgentError
-from agent.evidence import Evidence, Given, clean, occurs, supporting
+from agent.evidence import HIDDEN, Evidence, Given, clean, occurs, supporting
 from agent.spans import Checked, find_spans
 from agent.statements import Block, Statement, statements
 
@@ -71,6 +71,8 @@ def ground(
 ) -> Grounded:
     """Check ``answer`` against ``sources``; ``context`` is other text of the thread."""
     text = answer.replace("\r\n", "\n").replace("\r", "\n")
+    if HIDDEN.search(text):
+        text = remove_outside_code(text, HIDDEN)
     text = remove_outside_code(text, _OWN_MARK) if "⚠" in text else text
     documented = "\n".join([question, context, *(source.text for source in sources)])
     brackets = Brackets([source.id for source in sources], documented)

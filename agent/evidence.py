@@ -9,6 +9,8 @@ from agent.quantities import Value, ValueSet, read_values
 from agent.spans import Checked, clean_url
 
 _INVISIBLE = re.compile("[\u200b-\u200f\u2060-\u2064\ufeff\u00ad\u202a-\u202e\u2066-\u2069]")
+HIDDEN = re.compile("[\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
+"""What shows a person another text than the one there is."""
 _CONTINUED = re.compile(r"\s*\\\r?\n\s*")
 _PROMPT = re.compile(r"^[ \t]*(?:[$%❯]|[\w.-]+@[\w.-]+[:~\w/]*[#$])[ \t]+(?=\S)", re.MULTILINE)
 _TYPOGRAPHIC = str.maketrans(
@@ -131,6 +133,8 @@ class Evidence:
 
     def has_code(self, text: str, given: Given) -> bool:
         """Whether a code span or a line of code stands here."""
+        if HIDDEN.search(text):
+            return False
         text = squeezed(_PROMPT.sub("", clean(text)))
         if self.has(text) or (text.endswith("()") and self.has(text[:-2])):
             return not self.shortened(text)
