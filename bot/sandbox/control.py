@@ -23,7 +23,7 @@ The first part is the sandbox's fixed interface, the second is what the page nee
 ``POST /sandbox/click``       user, action_id, value?, block_id?, and channel + ts, or view_id, or
                               neither for the App Home -> acked, response, payload.
                               For feedback buttons value is "positive" or "negative"
-``POST /sandbox/submit``      user, view_id?, values {action_id: value} -> acked, response, payload
+``POST /sandbox/submit``      user, view_id?, values {block_id: value} -> acked, response, payload
 ``POST /sandbox/close``       user, view_id?: the modal is closed
 ``POST /sandbox/command``     user, channel, text, command? -> acked, response, payload
 ``POST /sandbox/shortcut``    user, channel, ts, callback_id -> acked, response, payload

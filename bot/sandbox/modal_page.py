@@ -42,14 +42,13 @@ def modal(slack: Slack, look: Look) -> Html:
 
 def _input(given: Json, errors: Json) -> Html:
     element = given["element"]
-    field = element.get("action_id") or given["block_id"]
     label = str(given["label"]["text"])
     error = errors.get(given["block_id"])
     hint = given.get("hint")
     return el(
         "label",
         el("span", label, el("small", "optional") if given.get("optional") else None),
-        _field(element, str(field)),
+        _field(element, str(given["block_id"])),
         el("small", str(hint["text"])) if hint else None,
         el("small", str(error), cls="error") if error else None,
     )

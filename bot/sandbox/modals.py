@@ -10,7 +10,7 @@ from bot.sandbox.slack import Slack
 
 
 async def submit(slack: Slack, given: Json) -> Json:
-    """``values`` are what was filled in: by action_id, block_id or both, as text or choices."""
+    """``values`` are what was filled in: by block_id or action_id, as text or choices."""
     user, view = _opened(slack, given)
     view["state"] = {"values": _state(view["blocks"], given.get("values", {}))}
     payload = {
@@ -73,7 +73,7 @@ def _state(blocks: list[Json], values: Json) -> Json:
             continue
         element = block["element"]
         action_id = element.get("action_id") or block["block_id"]
-        value = values.get(action_id, values.get(block["block_id"]))
+        value = values.get(block["block_id"], values.get(action_id))
         if value in (None, "") and not block.get("optional"):
             raise Refusal("invalid_arguments", missing=block["block_id"])
         state[block["block_id"]] = {action_id: _value(element, value)}

@@ -1,5 +1,6 @@
 """The endpoints with which people and tests move the sandbox."""
 
+import json
 import time
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
@@ -130,6 +131,46 @@ def test_reset_brings_other_people_places_and_threads(client: WebClient, person:
     assert client.users_info(user="U0SAM")["user"]["name"] == "sam"
     place: Json = {"channel": "C0HELP", "ts": "1764400002.000100"}
     assert client.chat_update(**place, text="its own message, so it may")["ok"]
+
+
+def test_given_changes_and_deletions_happen_to_the_message(
+    client: WebClient, person: Person
+) -> None:
+    person.post("rules", {"ack_seconds": 0.01})
+    event = {"type": "message", "user": "U0SAM", "channel": "C0ONCALL"}
+    change = {**event, "subtype": "message_changed"}
+    deletion = {**event, "subtype": "message_deleted"}
+    for inner in (
+        {**event, "ts": "1764400001.000100", "text": "one"},
+        {**event, "ts": "1764400002.000100", "text": "two"},
+        {**change, "ts": "9.9", "message": {"ts": "1764400001.000100", "text": "changed"}},
+        {**deletion, "ts": "9.9", "deleted_ts": "1764400002.000100"},
+        {**deletion, "ts": "9.9", "deleted_ts": "1764400003.000100"},
+        {"type": "reaction_added", "item": {"channel": "C0ONCALL"}},
+    ):
+        body = {"type": "event_callback", "event": inner, "is_ext_shared_channel": True}
+        person.post("event", body)
+    history = client.conversations_history(channel="C0ONCALL")["messages"]
+    assert [message["text"] for message in history] == ["changed"]
+    assert client.conversations_info(channel="C0ONCALL")["channel"]["is_ext_shared"] is True
+
+
+@pytest.mark.parametrize(
+    ("content_type", "body", "error"),
+    [
+        ("application/json", b"{", "invalid_json"),
+        ("application/json", b"[]", "json_not_object"),
+        ("text/plain", b"x", "invalid_post_type"),
+        ("multipart/form-data", b"x", "invalid_form_data"),
+        ("application/x-www-form-urlencoded", b"\xff", "invalid_form_data"),
+    ],
+)
+def test_a_body_that_cannot_be_read_is_refused(
+    person: Person, content_type: str, body: bytes, error: str
+) -> None:
+    headers = {"Content-Type": content_type, "Authorization": "Bearer xoxb-sandbox"}
+    with urlopen(Request(person.url + "/api/api.test", body, headers)) as response:
+        assert json.load(response) == {"ok": False, "error": error}
 
 
 def test_ordered_failures_hit_the_next_calls_only(client: WebClient, person: Person) -> None:
