@@ -6,6 +6,7 @@ process left behind, and on SIGTERM takes nothing more, finishes what is under w
 
 import logging
 import signal
+import socket
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -109,11 +110,12 @@ class Bot:
             executor=executor,
         )
         self._stopping = threading.Event()
+        self._disconnect: Callable[[], None] = _nothing
 
     def start(self, *, http: bool) -> None:
         """Connect to Slack, then bring the index up to date and answer what was left behind."""
         self._disconnect = (
-            _listen(self.app, self.settings) if http else _connect(self.app, self.settings)
+            listen(self.app, self.settings) if http else connect(self.app, self.settings)
         )
         self.schedule.start()
         threading.Thread(target=self._tend, name="tend", daemon=True).start()
@@ -137,6 +139,10 @@ class Bot:
             except Exception:  # the edge of the thread: a database that is away comes back
                 log.exception("tending the journal failed")
             self._stopping.wait(TEND_SECONDS)
+
+
+def _nothing() -> None:
+    """Nothing is connected yet."""
 
 
 class _Patient:
@@ -218,7 +224,7 @@ def _app_token(settings: BotSettings) -> str:
     return settings.app_token.get_secret_value() if settings.app_token else ""
 
 
-def _connect(app: App, settings: BotSettings) -> Callable[[], None]:
+def connect(app: App, settings: BotSettings) -> Callable[[], None]:
     handler = SocketModeHandler(app, _app_token(settings))
     try:
         handler.connect()  # type: ignore[no-untyped-call]  # Bolt leaves it untyped
@@ -241,21 +247,17 @@ def _connect(app: App, settings: BotSettings) -> Callable[[], None]:
     )
 
 
-def _listen(app: App, settings: BotSettings) -> Callable[[], None]:
+def listen(app: App, settings: BotSettings) -> Callable[[], None]:
     try:
-        server = create_server(
-            SlackRequestHandler(app),
-            host="0.0.0.0",  # noqa: S104  # Slack calls from outside
-            port=settings.port,
-            threads=16,
-        )
+        address = ("0.0.0.0", settings.port)  # noqa: S104  # Slack calls from outside
+        listener = socket.create_server(address, backlog=128)
     except OSError as error:
         raise FootnoteError(
             f"port {settings.port} cannot be used ({error.strerror}). "
             "Stop what uses it, or choose another with --port."
         ) from error
-    thread = threading.Thread(target=server.run, name="http", daemon=True)
-    thread.start()
+    server = create_server(SlackRequestHandler(app), sockets=[listener], threads=16)
+    threading.Thread(target=server.run, name="http", daemon=True).start()
     log.info("Listening for Slack on port %d, path /slack/events.", settings.port)
 
     def close() -> None:

@@ -1,0 +1,264 @@
+"""The whole system as ``footnote run`` wires it: sandbox, real index, and a model behind HTTP."""
+
+import json
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent.settings import AgentSettings
+from bot.clients import SlackRefused
+from bot.run import Bot, build_bot, listen, serve
+from bot.sandbox.manifest import Manifest
+from bot.sandbox.rules import Rules
+from bot.sandbox.server import Sandbox
+from bot.settings import BotSettings
+from ingest.errors import DataFolderBusy, FootnoteError, SettingsError
+from ingest.settings import IndexSettings
+from tests.bot.stage import Json, Slack, wait_for
+from tests.fakes.messages_server import MessagesServer
+from tests.fakes.rule_followers import search_then_answer
+
+ONCALL = "U0ONCALL"
+RUNBOOK = """# Payments runbook
+
+## Error PAY-4031
+
+PAY-4031 means that the signing key was rotated. Both versions are valid for 24 hours.
+"""
+
+
+class System:
+    """One running bot with everything around it."""
+
+    def __init__(self, folder: Path, *, http: bool = False) -> None:
+        self.folder = folder
+        (folder / "docs").mkdir()
+        (folder / "docs" / "payments-runbook.md").write_text(RUNBOOK)
+        port = free_port()
+        url = f"http://127.0.0.1:{port}/slack/events" if http else None
+        self.sandbox = Sandbox(manifest=Manifest(), rules=Rules(), events_url=url)
+        self.sandbox.start()
+        self.slack = Slack(self.sandbox.url)
+        self.model = MessagesServer(search_then_answer).__enter__()
+        self.settings = bot_settings(self.sandbox.api_url, port=port, help_group="S0DOCS")
+        self.bot: Bot = build_bot(self.settings, index_settings(folder), self.agent_settings)
+        self.bot.start(http=http)
+        wait_for(lambda: self.bot.index.status().documents, 60)
+
+    @property
+    def agent_settings(self) -> AgentSettings:
+        return AgentSettings(api_key="test", base_url=self.model.url)
+
+    def close(self) -> None:
+        self.bot.stop()
+        self.model.close()
+        self.sandbox.stop()
+
+    def ask(self, text: str, **more: Any) -> tuple[str, Json]:
+        """Post as a person; the ts of the message and the reply to it."""
+        body = {"channel": "C0INCIDENT", "user": ONCALL, "text": text, **more}
+        ts = str(self.slack.post("say", **body)["ts"])
+        root = str(more.get("thread_ts", ts))
+
+        def reply() -> list[Json]:
+            own = [m for m in self.slack.messages(body["channel"], root) if m.get("metadata")]
+            return [m for m in own if m["metadata"]["event_payload"]["question"] == ts]
+
+        found: Json = wait_for(reply)[0]
+        return ts, found
+
+    def click(self, action_id: str, message: Json, **more: Any) -> Json:
+        place = {"channel": "C0INCIDENT", "ts": message["ts"]}
+        return self.slack.post("click", user=ONCALL, action_id=action_id, **place, **more)
+
+    def whispers(self, channel: str = "C0INCIDENT") -> list[Json]:
+        return [m for m in self.slack.messages(channel) if "_viewer" in m]
+
+
+def bot_settings(api_url: str, **more: Any) -> BotSettings:
+    fields = {"bot_token": "xoxb-sandbox", "app_token": "xapp-sandbox", "signing_secret": "sandbox"}
+    return BotSettings(**{**fields, "slack_api_url": api_url, **more})
+
+
+def index_settings(folder: Path) -> IndexSettings:
+    return IndexSettings(
+        docs_repo=str(folder / "docs"), data_dir=folder / "data", embedder_int8=False
+    )
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return int(listener.getsockname()[1])
+
+
+@pytest.fixture(scope="module")
+def system(tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
+    running = System(tmp_path_factory.mktemp("system"))
+    yield running
+    running.close()
+
+
+def test_a_mention_gets_a_cited_answer_and_a_follow_up_has_the_earlier_turns(
+    system: System,
+) -> None:
+    ts, reply = system.ask("@Footnote what does error PAY-4031 mean?")
+    assert "[payments-runbook-0]" in json.dumps(reply["blocks"]).replace("\\\\", "")
+    system.ask("and how long are both versions valid?", thread_ts=ts)
+    [*earlier, asked] = system.model.requests[-1].body["messages"]
+    assert "what does error PAY-4031 mean?" in json.dumps(earlier)
+    assert "payments-runbook-0" in json.dumps(earlier)
+    assert "and how long are both versions valid?" in json.dumps([*earlier, asked])
+
+
+def test_a_thumb_down_is_counted_before_its_reason_is_asked(system: System) -> None:
+    _, reply = system.ask("@Footnote what does PAY-4031 mean?")
+    answer_id = reply["metadata"]["event_payload"]["answer"]
+    system.click("footnote_feedback", reply, value=f"{answer_id}:down")
+    wait_for(lambda: system.slack.calls("views.open"))
+    assert [(v.vote, v.reason) for v in system.bot.journal.votes(answer_id)] == [("down", None)]
+    system.slack.post("submit", user=ONCALL, values={"reason": "too short"})
+    wait_for(lambda: system.bot.journal.votes(answer_id)[0].reason)
+    assert system.bot.journal.votes(answer_id)[0].reason == "too short"
+    system.click("footnote_feedback", reply, value=f"{answer_id}:up")
+    wait_for(lambda: system.bot.journal.votes(answer_id)[0].vote == "up")
+
+
+def test_need_a_human_calls_the_group_once_and_names_what_was_cited(system: System) -> None:
+    ts, reply = system.ask("@Footnote what does PAY-4031 mean now?")
+
+    def calls() -> list[str]:
+        thread = system.slack.messages("C0INCIDENT", ts)
+        return [m["text"] for m in thread if "needs a human" in m["text"]]
+
+    system.click("footnote_human", reply)
+    [call] = wait_for(calls)
+    assert call.startswith(f":raising_hand: <!subteam^S0DOCS> <@{ONCALL}> needs a human")
+    assert "`payments-runbook.md`" in call
+    before = len(system.whispers())
+    system.click("footnote_human", reply)
+    wait_for(lambda: len(system.whispers()) > before)
+    assert len(calls()) == 1
+
+
+def test_show_passages_quotes_them_to_the_one_who_asks(system: System) -> None:
+    _, reply = system.ask("@Footnote what does PAY-4031 mean, please?")
+    before = len(system.whispers())
+    system.click("footnote_passages", reply)
+    shown = wait_for(lambda: system.whispers()[before:])[0]
+    assert shown["_viewer"] == ONCALL
+    assert "the signing key was rotated" in json.dumps(shown["blocks"])
+
+
+def test_the_command_answers_its_asker_alone_until_shared(system: System) -> None:
+    place = {"channel": "C0GENERAL", "user": ONCALL}
+
+    def answers() -> list[Json]:
+        return [m for m in system.whispers("C0GENERAL") if "rotated" in json.dumps(m)]
+
+    system.slack.post("command", **place, text="what does error PAY-4031 mean?")
+    [answer] = wait_for(answers)
+    assert answer["_viewer"] == ONCALL
+    shown = [m for m in system.slack.messages("C0GENERAL") if "_viewer" not in m]
+    assert not shown
+    system.slack.post("click", **place, action_id="footnote_share", ts=answer["ts"])
+
+    def shared() -> list[Json]:
+        return [m for m in system.slack.messages("C0GENERAL") if "_viewer" not in m][1:]
+
+    [posted] = wait_for(shared)
+    assert "[payments-runbook-0]" in json.dumps(posted["blocks"]).replace("\\\\", "")
+    assert "footnote_share" not in json.dumps(posted)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("help", "answers only to you"),
+        ("", "answers only to you"),
+        ("status", "1 pages"),
+    ],
+)
+def test_the_command_tells_about_itself(text: str, says: str, system: System) -> None:
+    before = len(system.whispers())
+    system.slack.post("command", channel="C0INCIDENT", user=ONCALL, text=text)
+    [told] = wait_for(lambda: system.whispers()[before:])
+    assert says in told["text"]
+
+
+def test_the_shortcut_answers_the_message_it_was_used_on(system: System) -> None:
+    text = "what is error PAY-4031 about"
+    ts = system.slack.post("say", channel="C0INCIDENT", user="U0ENGINEER", text=text)["ts"]
+    place = {"channel": "C0INCIDENT", "ts": ts, "user": ONCALL}
+    system.slack.post("shortcut", **place, callback_id="ask_about_message")
+
+    def replies() -> list[Json]:
+        return [m for m in system.slack.messages("C0INCIDENT", ts) if m.get("metadata")]
+
+    [reply] = wait_for(replies)
+    assert "rotated" in json.dumps(reply["blocks"])
+    assert text in json.dumps(system.model.requests[-1].body["messages"])
+
+
+def test_the_home_tab_shows_what_it_knows(system: System) -> None:
+    system.ask("@Footnote what does PAY-4031 mean for me?")
+    system.slack.post("home", user=ONCALL, tab="home")
+    [view] = wait_for(lambda: system.slack.calls("views.publish"))
+    shown = json.dumps(view["args"]["view"])
+    assert "pages in" in shown
+    assert "payments-runbook.md" in shown
+    assert view["response"]["ok"]
+
+
+def test_reindex_asks_for_an_ingest(system: System) -> None:
+    (system.folder / "docs" / "second.md").write_text("# Second\n\nA page.\n")
+    system.slack.post("command", channel="C0INCIDENT", user=ONCALL, text="reindex")
+    wait_for(lambda: system.bot.index.status().documents == 2, 60)
+    (system.folder / "docs" / "second.md").unlink()
+
+
+def test_by_http_it_works_the_same(tmp_path: Path) -> None:
+    system = System(tmp_path, http=True)
+    try:
+        _, reply = system.ask("@Footnote what does error PAY-4031 mean?")
+        assert "[payments-runbook-0]" in json.dumps(reply["blocks"]).replace("\\\\", "")
+        with pytest.raises(FootnoteError, match=f"port {system.settings.port} cannot be used"):
+            listen(system.bot.app, system.settings)
+        with pytest.raises(DataFolderBusy):
+            build_bot(system.settings, index_settings(tmp_path), system.agent_settings)
+    finally:
+        system.close()
+
+
+@pytest.mark.parametrize(
+    ("settings", "http", "says"),
+    [
+        ({"bot_token": None}, False, "SLACK_BOT_TOKEN"),
+        ({"bot_token": "xapp-wrong"}, False, "SLACK_BOT_TOKEN"),
+        ({"app_token": None}, False, "SLACK_APP_TOKEN"),
+        ({"app_token": "xoxb-wrong"}, False, "SLACK_APP_TOKEN"),
+        ({"signing_secret": None}, True, "SLACK_SIGNING_SECRET"),
+    ],
+)
+def test_a_missing_or_wrong_token_is_named(settings: Json, http: bool, says: str) -> None:
+    with pytest.raises(SettingsError, match=says):
+        serve(bot_settings("http://127.0.0.1:1/api/", **settings), http=http)
+
+
+def test_slack_that_cannot_be_reached_or_refuses_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(SlackRefused, match=r"cannot be reached at http://127\.0\.0\.1:1/api/"):
+        serve(bot_settings("http://127.0.0.1:1/api/"), http=False)
+    sandbox = Sandbox(manifest=Manifest())
+    sandbox.start()
+    try:
+        with pytest.raises(SlackRefused, match="invalid_auth"):
+            serve(bot_settings(sandbox.api_url, bot_token="xoxb-wrong"), http=False)
+        settings = bot_settings(sandbox.api_url, app_token="xapp-wrong")
+        bot = build_bot(settings, index_settings(tmp_path), AgentSettings())
+        with pytest.raises(SlackRefused, match="invalid_auth"):
+            bot.start(http=False)
+        bot.stop()
+    finally:
+        sandbox.stop()
