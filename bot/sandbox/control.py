@@ -13,7 +13,8 @@ The first part is the sandbox's fixed interface, the second is what the page nee
 ``GET  /sandbox/messages``    channel, thread_ts? -> messages, blocks as the bot sent them;
                               an ephemeral one says who sees it in ``_viewer``
 ``GET  /sandbox/calls``       every Web API call: method, args, response, at
-``POST /sandbox/reset``       bot, team, users, channels, threads, usergroups, rules
+``POST /sandbox/reset``       bot, team, users, channels, threads, usergroups, rules: begin anew;
+                              connections stay
 ``POST /sandbox/fail``        method (``*`` for any), error, status, retry_after, delay, times
 
 ``POST /sandbox/edit``        channel, ts, text -> events
@@ -30,7 +31,8 @@ The first part is the sandbox's fixed interface, the second is what the page nee
 ``POST /sandbox/home``        user, tab? -> events of opening the app's home
 ``POST /sandbox/stop``        user, channel, thread_ts -> events of the Stop button
 ``POST /sandbox/rules``       change the switches of ``rules.Rules``
-``POST /sandbox/disconnect``  reason: every Socket Mode connection is asked to refresh
+``POST /sandbox/disconnect``  reason?: every Socket Mode connection is asked to refresh; with
+                              drop: true it is cut instead
 ``GET  /sandbox/state``       connections, statuses, sessions, prompts, views and App Homes
 """
 
@@ -101,7 +103,7 @@ async def reset(slack: Slack, given: Json) -> Json:
     slack.failures.clear()
     slack.calls.clear()
     slack.posted_at.clear()
-    slack.rules.change(**given.get("rules", {}))
+    slack.rules.change(**{**slack.first_rules, **given.get("rules", {})})
     absorb.reset(slack.workspace, given)
     return {"ok": True}
 
@@ -120,6 +122,8 @@ async def disconnect(slack: Slack, given: Json) -> Json:
     transport = slack.delivery.transport
     if not isinstance(transport, SocketMode):
         raise Refusal("socket_mode_not_enabled")
+    if given.get("drop"):
+        return {"dropped": await transport.drop()}
     reason = str(given.get("reason", "refresh_requested"))
     return {"asked": await transport.ask_to_disconnect(reason)}
 

@@ -1,6 +1,6 @@
 """Everything that makes up this Slack, handed to each method and endpoint as one value."""
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
 from bot.sandbox.delivery import Delivery
 from bot.sandbox.events import Events
@@ -22,6 +22,8 @@ class Slack:
     prompts: tuple[str, ...] = ()
     """Questions that the page offers in an empty channel."""
     base_url: str = "http://127.0.0.1:0"
+    first_rules: Json = field(default_factory=dict)
+    """The rules as they were at the start; a reset goes back to them."""
     failures: Failures = field(default_factory=Failures)
     triggers: Triggers = field(default_factory=Triggers)
     calls: list[Json] = field(default_factory=list)
@@ -38,4 +40,4 @@ class Slack:
 def open_slack(manifest: Manifest, rules: Rules, delivery: Delivery) -> Slack:
     workspace = Workspace()
     events = Events(workspace, manifest, delivery)
-    return Slack(workspace, rules, manifest, delivery, events)
+    return Slack(workspace, rules, manifest, delivery, events, first_rules=asdict(rules))

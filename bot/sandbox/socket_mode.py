@@ -119,6 +119,14 @@ class SocketMode:
         self._opened.clear() if not self._open() else None
         return len(asked)
 
+    async def drop(self) -> int:
+        """Cut every connection without a word, as a broken network does."""
+        cut = list(self.connections)
+        for connection in cut:
+            connection.draining = True
+            await _close(connection.socket)
+        return len(cut)
+
     def _hello(self) -> Json:
         return {
             "type": "hello",

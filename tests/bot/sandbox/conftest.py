@@ -66,13 +66,22 @@ def wait_for(condition: Callable[[], Any], seconds: float = 10) -> Any:
     raise AssertionError("waited in vain")
 
 
-@pytest.fixture
-def sandbox() -> Iterator[Sandbox]:
-    """Everything granted and subscribed; manifest.yml has its own tests."""
+@pytest.fixture(scope="session")
+def _running() -> Iterator[Sandbox]:
     running = Sandbox(manifest=Manifest(), rules=Rules(retry_delays=[0.0, 0.05, 0.05]))
     running.start()
     yield running
     running.stop()
+
+
+@pytest.fixture
+def sandbox(_running: Sandbox) -> Sandbox:
+    """As new. Everything is granted and subscribed; manifest.yml has its own tests."""
+    person = Person(_running.url)
+    person.post("disconnect", {"drop": True})
+    wait_for(lambda: person.get("state")["connections"] == 0)
+    person.post("reset")
+    return _running
 
 
 @pytest.fixture
@@ -92,12 +101,12 @@ def app(client: WebClient) -> App:
 
 
 @pytest.fixture
-def connected(app: App, sandbox: Sandbox, person: Person) -> Iterator[SocketModeHandler]:
+def connected(app: App, person: Person) -> Iterator[SocketModeHandler]:
     """The app's Socket Mode connection, open."""
-    handler = SocketModeHandler(app, "xapp-sandbox")
+    handler = SocketModeHandler(app, "xapp-sandbox", ping_interval=0.5)
     handler.connect()  # type: ignore[no-untyped-call]  # Bolt leaves it untyped
     wait_for(lambda: person.get("state")["connections"] == 1)
     yield handler
     handler.client.auto_reconnect_enabled = False
-    sandbox.stop()  # first: the client's close waits three seconds for a silent server
+    person.post("disconnect", {"drop": True})  # or the client's close waits for three seconds
     handler.close()  # type: ignore[no-untyped-call]  # as above

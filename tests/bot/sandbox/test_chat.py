@@ -1,7 +1,6 @@
 """chat.*: what Slack takes, and what it refuses."""
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -11,9 +10,7 @@ from slack_sdk import WebClient
 from slack_sdk.errors import SlackApiError
 
 from bot.sandbox.content import content
-from bot.sandbox.manifest import Manifest
 from bot.sandbox.refusal import Refusal
-from bot.sandbox.server import Sandbox
 from tests.bot.sandbox.conftest import Person, refused, wait_for
 
 
@@ -81,20 +78,11 @@ BAD_MESSAGES: list[tuple[str, dict[str, Any], str]] = [
 ]  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def strict() -> Iterator[WebClient]:
-    """One workspace for all refusals, as they leave it unchanged."""
-    running = Sandbox(manifest=Manifest())
-    running.start()
-    yield WebClient(token="xoxb-sandbox", base_url=running.api_url)
-    running.stop()
-
-
 @pytest.mark.parametrize(("case", "args", "error"), BAD_MESSAGES, ids=[b[0] for b in BAD_MESSAGES])
-def test_refuses(strict: WebClient, case: str, args: dict[str, Any], error: str) -> None:
+def test_refuses(client: WebClient, case: str, args: dict[str, Any], error: str) -> None:
     """postMessage refuses this content with Slack's own error and posts nothing."""
-    assert refused(strict, "chat.postMessage", **{"channel": "C0GENERAL", **args}) == error
-    assert strict.conversations_history(channel="C0GENERAL")["messages"] == []
+    assert refused(client, "chat.postMessage", **{"channel": "C0GENERAL", **args}) == error
+    assert client.conversations_history(channel="C0GENERAL")["messages"] == []
 
 
 def test_says_where_in_the_blocks_the_mistake_is(client: WebClient) -> None:

@@ -152,6 +152,20 @@ def test_after_a_refresh_the_bolt_app_goes_on(
     wait_for(lambda: seen == ["before", "after"])
 
 
+def test_after_a_cut_connection_the_bolt_app_comes_back(
+    app: App, connected: SocketModeHandler, person: Person
+) -> None:
+    seen: list[str] = []
+
+    @app.event("message")
+    def message(event: Json) -> None:
+        seen.append(event["text"])
+
+    assert person.post("disconnect", {"drop": True}) == {"dropped": 1}
+    person.say("meanwhile")
+    wait_for(lambda: seen == ["meanwhile"], seconds=20)
+
+
 class Endpoint(BaseHTTPRequestHandler):
     """The events endpoint of a Bolt app."""
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ FREE = {"event_payload", "state", "icons", "blocks"}
 """Maps whose keys are the app's own; blocks are too, and have their own rules."""
 
 
+@cache
 def sample(shared: Path, kind: str, name: str) -> Any:
     file = shared / "slack-shapes" / kind / f"{name}.json"
     return json.loads(file.read_text(encoding="utf-8"))
@@ -25,7 +27,7 @@ def api_sample(shared: Path, name: str) -> Json:
     The samples are unions over recorded calls, and few calls were recorded of some methods: a
     message under reactions.get was never a reply, a channel in a list never shared.
     """
-    found: Json = sample(shared, "api", name)
+    found: Json = dict(sample(shared, "api", name))
     message = {
         **sample(shared, "api", "conversations.history")["messages"][0],
         **sample(shared, "api", "conversations.replies")["messages"][0],
@@ -45,7 +47,7 @@ def api_sample(shared: Path, name: str) -> Json:
 
 def event_sample(shared: Path, name: str) -> Json:
     """An event body; subtypes of message share what a plain message has."""
-    found: Json = sample(shared, "events", name)
+    found: Json = dict(sample(shared, "events", name))
     if found["event"]["type"] == "message":
         found["event"] = {**sample(shared, "events", "Message")["event"], **found["event"]}
     return found
