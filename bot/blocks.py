@@ -10,7 +10,7 @@ from typing import Any
 
 from agent.answer import Answer, Verdict
 from bot.addresses import Addresses
-from bot.extras import Extra, buttons, footer, sources, verdict_line
+from bot.extras import Extra, buttons, context, footer, sources, verdict_line
 from bot.markdown import Reading, read_markdown
 from bot.markup import escape, inert
 from bot.nodes import Node, Paragraph, Run, cited, plain, runs_of
@@ -51,6 +51,20 @@ def render_answer(
     messages[0]["blocks"][:0] = verdict_line(answer)
     messages[-1]["blocks"] += [*sources(shown, extra), *footer(answer, extra), *buttons(answer)]
     return messages
+
+
+def render_runbook(passages: Sequence[Passage], found_by: str) -> Message:
+    """Passages of one page -> the message that is there before an answer is."""
+    urls = {passage.id: passage.url for passage in passages}
+    reading = Reading(urls, Addresses.of((p.text for p in passages), urls.values()))
+    text = "\n\n".join(f"{passage.text}\n\n[{passage.id}]" for passage in passages)
+    first, *more = split(read_markdown(text, reading), _ANSWER_ROOM)
+    line = f"*From the docs*, found by {escape(found_by)}. A model's answer follows."
+    message = _message(first)
+    message["blocks"].insert(0, context("footnote_verdict", line))
+    if more:
+        message["blocks"].append(context("footnote_footer", "The page goes on: open it."))
+    return message
 
 
 def render_json(request: Mapping[str, Any]) -> dict[str, Any]:

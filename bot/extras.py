@@ -18,7 +18,7 @@ _SOURCES_SHOWN = 10
 _OLD_INDEX = timedelta(hours=48)
 
 _VERDICTS = {
-    "partly": ":warning: *Partly in the docs.* What is marked stands in no passage that is cited"
+    "partly": ":warning: *Partly in the docs.* What is marked ⚠ stands in no passage that is cited"
     " for it: check it before you use it.",
     "uncited": ":warning: *No source.* This is general knowledge, not from the docs: check it"
     " before you act on it.",
@@ -51,7 +51,7 @@ def verdict_line(answer: Answer) -> list[Block]:
     if answer.reason and not said:
         parts.append(escape(answer.reason))
     line = " ".join(filter(None, parts))
-    return [_context("footnote_verdict", line)] if line else []
+    return [context("footnote_verdict", line)] if line else []
 
 
 def sources(cited: Sequence[Passage], extra: Extra) -> list[Block]:
@@ -66,7 +66,7 @@ def sources(cited: Sequence[Passage], extra: Extra) -> list[Block]:
         lines.append(line)
     if more := len(cited) - len(lines) + 1:
         lines.append(f"and {more} more, linked in the text")
-    return [_context("footnote_sources", "\n".join(lines))]
+    return [context("footnote_sources", "\n".join(lines))]
 
 
 def footer(answer: Answer, extra: Extra) -> list[Block]:
@@ -82,7 +82,7 @@ def footer(answer: Answer, extra: Extra) -> list[Block]:
         parts[-1] += "."
     if (age := extra.age(extra.ingested_at)) is not None and age > _OLD_INDEX:
         parts.append(f":warning: The docs were last read {_ago(age)}: newer changes are missing.")
-    return [_context("footnote_footer", " ".join(parts))]
+    return [context("footnote_footer", " ".join(parts))]
 
 
 def buttons(answer: Answer) -> list[Block]:
@@ -133,7 +133,8 @@ def _ago(age: timedelta) -> str:
     return "less than an hour ago"
 
 
-def _context(block_id: str, text: str) -> Block:
+def context(block_id: str, text: str) -> Block:
+    """A small grey line."""
     # verbatim: Slack makes no links and no channel names of its own out of these words.
     element = {"type": "mrkdwn", "text": text, "verbatim": True}
     return {"type": "context", "block_id": block_id, "elements": [element]}

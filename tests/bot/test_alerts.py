@@ -138,58 +138,16 @@ def test_what_is_too_long_keeps_titles_and_whole_addresses_and_says_what_it_left
     assert text.endswith("lines left out]")
 
 
+KEYS = """text blocks attachments elements fields type title value url style actions files message
+message_blocks fallback rows accessory alt_text user_id timestamp indent offset name"""
+KINDS = """section rich_text rich_text_list rich_text_section table image button markdown header
+user link date context mrkdwn"""
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),
     lambda inner: (
         st.lists(inner, max_size=4)
         | st.dictionaries(
-            st.sampled_from(
-                [
-                    "text",
-                    "blocks",
-                    "attachments",
-                    "elements",
-                    "fields",
-                    "type",
-                    "title",
-                    "value",
-                    "url",
-                    "style",
-                    "actions",
-                    "files",
-                    "message",
-                    "message_blocks",
-                    "fallback",
-                    "rows",
-                    "accessory",
-                    "alt_text",
-                    "user_id",
-                    "timestamp",
-                    "indent",
-                    "offset",
-                    "name",
-                ]
-            ),
-            inner
-            | st.sampled_from(
-                [
-                    "section",
-                    "rich_text",
-                    "rich_text_list",
-                    "rich_text_section",
-                    "table",
-                    "image",
-                    "button",
-                    "markdown",
-                    "header",
-                    "user",
-                    "link",
-                    "date",
-                    "context",
-                    "mrkdwn",
-                ]
-            ),
-            max_size=6,
+            st.sampled_from(KEYS.split()), inner | st.sampled_from(KINDS.split()), max_size=6
         )
     ),
     max_leaves=40,
