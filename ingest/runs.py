@@ -25,7 +25,8 @@ log = logging.getLogger(__name__)
 State = Literal["requested", "running", "done", "partial", "failed", "skipped", "interrupted"]
 Reason = Literal["start", "schedule", "command"]
 
-_KEEP = 200
+KEEP = 200
+"""Runs that are remembered."""
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS runs (
     id INTEGER PRIMARY KEY,
@@ -181,7 +182,7 @@ class Runs:
                 "INSERT INTO runs (reason, state, asked_at, options) VALUES (?, ?, ?, ?)",
                 (reason, state, _now(), json.dumps(options)),
             )
-            database.execute("DELETE FROM runs WHERE id <= ?", ((cursor.lastrowid or 0) - _KEEP,))
+            database.execute("DELETE FROM runs WHERE id <= ?", ((cursor.lastrowid or 0) - KEEP,))
         return cursor.lastrowid or 0
 
     def _end(
