@@ -102,8 +102,7 @@ class Exchange:
         # Half of the time that is left: a tool that hangs must leave some for the answer.
         deadline = self._deadline.earlier(self._deadline.left / 2)
         results = deadline.run([partial(self._run, call) for call in calls])
-        late = failure("This took too long and was given up.")
-        answers = [result or late for result in results]
+        answers = [result or self._given_up() for result in results]
         budget = self._budget(is_last())
         if not self._profile.system_notes:
             answers[-1].facts["budget"] = budget
@@ -117,6 +116,10 @@ class Exchange:
         )
         if self._profile.system_notes:
             self._messages.append({"role": "system", "content": budget})
+
+    def _given_up(self) -> ToolResult:
+        self._draft.retrieval.failed += 1
+        return failure("This took too long and was given up.")
 
     def _run(self, call: ToolUseBlock) -> ToolResult:
         draft = self._draft

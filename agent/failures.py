@@ -41,6 +41,11 @@ _PARAMETER = re.compile(
     r"search_result|cache_control|output_config|effort|thinking|diagnostics|strict"
     r"|role[^a-z]{1,4}system|tool_choice"
 )
+_NOT_TAKEN = re.compile(
+    r"not (support|permit|allow|recogni|implement)|unsupported|unknown|unrecogni|extra input"
+    r"|unexpected|invalid (param|type|field|value)",
+    re.IGNORECASE,
+)
 
 
 def unavailable(error: Exception, model: str) -> ModelUnavailable:
@@ -62,8 +67,9 @@ def names_parameter(error: Exception) -> str | None:
     """The parameter that a server refused by name, if that is what happened."""
     if not isinstance(error, BadRequestError):
         return None
-    found = _PARAMETER.search(str(error))
-    return found.group() if found else None
+    text = str(error)
+    found = _PARAMETER.search(text)
+    return found.group() if found and _NOT_TAKEN.search(text) else None
 
 
 def _by_status(error: APIStatusError, model: str) -> ModelUnavailable:

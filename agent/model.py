@@ -175,6 +175,8 @@ class _Call:
                         return
                     if event.type == "content_block_start" and event.content_block.type == "text":
                         self.events.put("writing")
+                # Read to the end: the line is free for the next request and must not be cut.
+                self._response = None
                 self.events.put(stream.get_final_message())
         except Exception as error:  # noqa: BLE001  # whatever a gateway sends is a failed call
             self.events.put(error)
