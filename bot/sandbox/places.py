@@ -50,11 +50,11 @@ def team(team_id: str = "T0SANDBOX", name: str = "Sandbox", domain: str = "sandb
     }
 
 
-def user(user_id: str, team_id: str, name: str | None = None, **fields: Any) -> Json:
+def user(user_id: str, team_id: str, name: str | None = None, /, **fields: Any) -> Json:
     """A users.info object; ``fields`` override, ``{"error": ...}`` is a user who cannot be read."""
     name = name or readable(user_id)
     real_name = str(fields.get("real_name") or name.replace(".", " ").title())
-    team_id = str(fields.get("team_id", team_id))
+    team_id = str(fields.pop("team_id", team_id))
     profile = {
         "real_name": real_name,
         "real_name_normalized": real_name,
@@ -87,7 +87,7 @@ def user(user_id: str, team_id: str, name: str | None = None, **fields: Any) -> 
     }
 
 
-def channel(channel_id: str, name: str | None = None, **fields: Any) -> Json:
+def channel(channel_id: str, name: str | None = None, /, **fields: Any) -> Json:
     """A conversations.info object; its kind follows the first letter of the id."""
     kind = channel_id[:1]
     direct = kind == "D"

@@ -67,8 +67,15 @@ def test_joining_makes_a_channel_readable(client: WebClient, person: Person) -> 
     assert client.conversations_history(channel="C0OTHER")["messages"] == []
 
 
+FAR = {"team_id": "T0FAR", "is_stranger": True}
+
+
 def test_people_and_bots_are_known(client: WebClient, person: Person) -> None:
-    person.post("reset", {"users": {"U0GONE": {"error": "user_not_found"}, "U0SAM": "sam"}})
+    person.post(
+        "reset", {"users": {"U0GONE": {"error": "user_not_found"}, "U0SAM": "sam", "U0FAR": FAR}}
+    )
+    far = client.users_info(user="U0FAR")["user"]
+    assert (far["team_id"], far["is_stranger"], far["profile"]["team"]) == ("T0FAR", True, "T0FAR")
     assert client.users_info(user="U0GUEST")["user"]["is_ultra_restricted"] is True
     assert client.users_info(user="U0EXTERNAL")["user"]["team_id"] == "T0OTHER"
     assert client.users_info(user="U0SAM")["user"]["profile"]["display_name"] == "sam"
@@ -78,7 +85,7 @@ def test_people_and_bots_are_known(client: WebClient, person: Person) -> None:
     assert refused(client, "users.info", user="U0NEVER") == "user_not_found"
     assert refused(client, "bots.info", bot="B0NEVER") == "bot_not_found"
     members = [member["id"] for page in client.users_list(limit=3) for member in page["members"]]
-    assert len(members) == len(set(members)) == 8
+    assert len(members) == len(set(members)) == 9
 
 
 def test_reactions_are_counted_and_refused_twice(client: WebClient, person: Person) -> None:
