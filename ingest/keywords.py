@@ -19,8 +19,6 @@ CREATE VIRTUAL TABLE keywords USING fts5 (
 INSERT INTO keywords (keywords, rank) VALUES ('rank', 'bm25(1.0, 1.0, 1.0, 1.0, 0.3)');
 """
 
-FEW_ROWS = 8
-
 
 class Keywords:
     """Finds rows by their words. Safe to use from several threads."""
@@ -61,20 +59,15 @@ class Keywords:
 
     def holding(self, term: str, rows: Collection[int]) -> set[int]:
         """Which of these rows hold a word, or an identifier's words in a row."""
-        if not rows:
-            return set()
-        # One pass over the range is cheap for a page; look-ups one by one are for a scattered few.
-        few = len(rows) <= FEW_ROWS
-        ranges = [(row, row) for row in rows] if few else [(min(rows), max(rows))]
         with self._database.reading() as db:
             return {
                 row
-                for first, last in ranges
-                for (row,) in db.execute(
-                    "SELECT rowid FROM keywords WHERE keywords MATCH ? AND rowid BETWEEN ? AND ?",
-                    (f'"{term}"', first, last),
-                )
-            }.intersection(rows)
+                for row in rows
+                if db.execute(
+                    "SELECT 1 FROM keywords WHERE keywords MATCH ? AND rowid = ?",
+                    (f'"{term}"', row),
+                ).fetchone()
+            }
 
 
 def insert_row(db: sqlite3.Connection, row: int, chunk: Chunk) -> None:

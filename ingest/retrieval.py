@@ -60,15 +60,12 @@ def rank(
 
     similarity, page_of = _look_up(snapshot, pages, similarities, by_meaning | by_keyword)
     ranked = fuse(by_meaning, by_keyword, page_of)
-    leading = [row for row, _score in ranked[:LEADING]]
     signals = read_signals(
         terms,
-        leading,
-        _page_rows(snapshot, page_of[leading[0]]) if leading else [],
-        similarity=max(by_meaning.values(), default=0.0),
-        agreement=sum(row in by_meaning and row in by_keyword for row in leading) / LEADING,
-        keywords=pages.keywords,
-        chunks=len(matrix.rows),
+        [row for row, _score in ranked[:LEADING]],
+        max(by_meaning.values(), default=0.0),
+        pages.keywords,
+        len(matrix.rows),
     )
     hits = (Hit(row, score, 1.0 - similarity[row]) for row, score in ranked)
     return Ranking(tuple(hits), signals)
@@ -90,11 +87,6 @@ def _mask(
         if line is not None:
             allowed[line] = False
     return allowed
-
-
-def _page_rows(snapshot: Snapshot, document: int) -> list[int]:
-    rows: list[int] = snapshot.matrix.rows[snapshot.matrix.documents == document].tolist()
-    return rows
 
 
 def _look_up(
