@@ -64,7 +64,7 @@ def obey(index: Index, attack: Attack) -> tuple[Answer, MessagesServer]:
         turns.insert(0, Turn("person", "mallory", attack.poison))
     with MessagesServer(model) as server:
         settings = AgentSettings(
-            api_key=SECRET,  # type: ignore[arg-type]  # pydantic makes a secret of it
+            api_key=SECRET,
             base_url=server.url,
             citations="brackets",
         )
