@@ -56,6 +56,11 @@ _SYMPTOMS: tuple[tuple[DocsRepoProblem, str, str], ...] = (
         "Check FOOTNOTE_DOCS_TOKEN (https) or the ssh key.",
     ),
     (
+        "fetch_failed",
+        r"dubious ownership",
+        "Give that folder to the user that runs footnote, or add it to git's safe.directory.",
+    ),
+    (
         "timeout",
         r"timed out|Operation too slow",
         "Check the network, or raise FOOTNOTE_GIT_TIMEOUT.",
@@ -84,13 +89,19 @@ class Remote:
     def parse(address: str, token: str | None = None) -> "Remote":
         if re.match(r"[\w.-]+@[\w.-]+:(?!//)", address):  # git@host:group/repo.git
             return Remote(address)
-        parts = urlsplit(address)
-        if parts.scheme not in ("https", "ssh", "file") or "::" in address.split("/")[0]:
-            raise DocsRepoError(
-                f"{without_password(address)} is not an address footnote reads from. "
-                "Use https://…, ssh://…, user@host:path, file://… or a folder that exists.",
-                "transport_refused",
-            )
+        # Whatever stands before an @ may be a secret, also where nothing else makes sense.
+        refused = DocsRepoError(
+            f"{address.rpartition('@')[2]!r} is not an address footnote reads from. "
+            "Use https://…, ssh://…, user@host:path, file://… or a folder that exists.",
+            "transport_refused",
+        )
+        try:
+            parts = urlsplit(address)
+            _ = parts.port  # is only read, and found wrong, when asked for
+        except ValueError:
+            raise refused from None
+        if parts.scheme not in ("https", "ssh", "file") or not address.isprintable():
+            raise refused
         host = parts.netloc.rpartition("@")[2]
         if host.startswith("-"):
             raise DocsRepoError(f"{host} is not a host name.", "transport_refused")

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 
 from pathspec import GitIgnoreSpec
@@ -27,13 +28,10 @@ class Owners:
                 section_owners = section[1].strip()
             elif line and not line.startswith("!"):
                 pattern, *owners = re.split(r"(?<!\\)\s+", line, maxsplit=1)
-                rules.append(
-                    (
-                        GitIgnoreSpec.from_lines([pattern]),
-                        pattern.endswith("/*"),
-                        owners[0] if owners else section_owners,
-                    )
-                )
+                with suppress(ValueError):  # no pattern: matches nothing
+                    spec = GitIgnoreSpec.from_lines([pattern])
+                    owner = owners[0] if owners else section_owners
+                    rules.append((spec, pattern.endswith("/*"), owner))
         return Owners(tuple(rules))
 
     @staticmethod

@@ -24,7 +24,7 @@ def open_checkout(
     progress: Callable[[int, int | None], None] | None = None,
 ) -> Checkout:
     """The docs as they are now. ``source`` takes the place of the configured docs repo."""
-    address = source or settings.docs_repo
+    address = (source or settings.docs_repo or "").strip()
     if not address:
         raise SettingsError("FOOTNOTE_DOCS_REPO is not set. Give it a git address or a folder.")
     if progress:
