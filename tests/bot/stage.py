@@ -196,6 +196,12 @@ class Slack:
         found: list[Json] = self._fetch(query)["messages"]
         return found
 
+    def url(self, path: str) -> str:
+        return self._url + path
+
+    def state(self) -> Json:
+        return self._fetch("/sandbox/state")
+
     def _fetch(self, path: str, data: bytes | None = None) -> Json:
         request = Request(self._url + path, data, {"Content-Type": "application/json"})
         with urlopen(request, timeout=30) as response:

@@ -1,0 +1,132 @@
+"""``footnote run`` as a process of its own, killed and ended in the middle of an answer."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from bot.sandbox.manifest import Manifest
+from bot.sandbox.rules import Rules
+from bot.sandbox.server import Sandbox
+from tests.bot.stage import Json, Slack, wait_for
+from tests.conftest import ROOT
+from tests.fakes.messages_server import MessagesServer
+from tests.fakes.rule_followers import Request, search_then_answer
+from tests.fakes.script import Stall, Step
+
+Process = subprocess.Popen[str]
+
+
+class Model:
+    """Says nothing for as long as it is told to."""
+
+    def __init__(self) -> None:
+        self.silent = True
+
+    def __call__(self, request: Request) -> Step:
+        return Stall("connect") if self.silent else search_then_answer(request)
+
+
+@pytest.fixture
+def slack() -> Iterator[Slack]:
+    sandbox = Sandbox(manifest=Manifest(), rules=Rules())
+    sandbox.start()
+    yield Slack(sandbox.url)
+    sandbox.stop()
+
+
+@pytest.fixture
+def run(slack: Slack, tmp_path: Path) -> Iterator[Callable[..., Process]]:
+    (tmp_path / "docs").mkdir()
+    page = tmp_path / "docs" / "keys.md"
+    page.write_text("# Keys\n\nPAY-4031 means that the key was rotated.\n")
+    started: list[Process] = []
+
+    def run(model: MessagesServer, **settings: str) -> Process:
+        environment = {
+            "PATH": os.environ["PATH"],
+            "SLACK_API_URL": slack.url("/api/"),
+            "SLACK_BOT_TOKEN": "xoxb-sandbox",
+            "SLACK_APP_TOKEN": "xapp-sandbox",
+            "ANTHROPIC_API_KEY": "test",
+            "ANTHROPIC_BASE_URL": model.url,
+            "FOOTNOTE_DOCS_REPO": str(tmp_path / "docs"),
+            "FOOTNOTE_DATA_DIR": str(tmp_path / "data"),
+            "FOOTNOTE_EMBEDDER_INT8": "false",
+            "PYTHONPATH": str(ROOT),
+            **settings,
+        }
+        process = subprocess.Popen(
+            [sys.executable, "-m", "bot", "run"],
+            env=environment,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=tmp_path,
+        )
+        started.append(process)
+        wait_for(lambda: slack.state()["connections"] or process.poll() is not None, 60)
+        return process
+
+    yield run
+    for process in started:
+        if process.poll() is None:
+            process.kill()
+            process.communicate()
+
+
+def replies(slack: Slack, ts: str) -> list[Json]:
+    return [m for m in slack.messages("C0INCIDENT", ts) if m.get("metadata")]
+
+
+def ask(slack: Slack) -> str:
+    body = {"channel": "C0INCIDENT", "user": "U0ONCALL", "text": "@Footnote what is PAY-4031?"}
+    return str(slack.post("say", **body)["ts"])
+
+
+def test_killed_in_the_middle_of_an_answer_it_answers_after_the_next_start(
+    slack: Slack, run: Callable[..., Process]
+) -> None:
+    rule = Model()
+    with MessagesServer(rule) as model:
+        first = run(model)
+        ts = ask(slack)
+        wait_for(lambda: model.requests, 60)
+        first.kill()
+        first.communicate()
+        assert not replies(slack, ts)
+        rule.silent = False
+        second = run(model)
+        wait_for(lambda: replies(slack, ts), 60)
+        assert len(replies(slack, ts)) == 1
+        second.send_signal(signal.SIGTERM)
+        _, said = second.communicate(timeout=60)
+        assert second.returncode == 0
+        assert "xoxb" not in said
+
+
+def test_sigterm_lets_an_answer_under_way_be_finished(
+    slack: Slack, run: Callable[..., Process]
+) -> None:
+    rule = Model()
+    rule.silent = False
+    stalled: list[Request] = []
+
+    def slow(request: Request) -> Step:
+        stalled.append(request)
+        if len(stalled) > 1:
+            return rule(request)
+        return Stall("connect", turn=search_then_answer(request), seconds=3)
+
+    with MessagesServer(slow) as model:
+        process = run(model)
+        ts = ask(slack)
+        wait_for(lambda: stalled, 60)
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=60)
+        assert process.returncode == 0
+        [reply] = replies(slack, ts)
+        assert reply["metadata"]["event_payload"]["verdict"] == "answered"
