@@ -42,6 +42,11 @@ def encoded(url: str) -> str:
     return url
 
 
+def may_be_linked(word: str) -> bool:
+    """Whether Slack might make a link of this word."""
+    return "://" in word or _HOST.search(word) is not None
+
+
 @dataclass(frozen=True)
 class Addresses:
     """The addresses that stand in the retrieved passages' texts."""

@@ -9,14 +9,15 @@ from datetime import datetime
 from typing import Any
 
 from agent.answer import Answer, Verdict
-from bot.addresses import Addresses
+from bot.addresses import Addresses, may_be_linked
 from bot.extras import Extra, buttons, context, footer, sources, verdict_line
 from bot.markdown import Reading, read_markdown
 from bot.markup import escape, inert
-from bot.nodes import Node, Paragraph, Run, cited, plain, runs_of
+from bot.nodes import Node, Paragraph, Run, cited, plain
 from bot.richtext import Block
 from bot.split import Piece, Style, split
 from ingest.documents import DocumentInfo, Passage
+from ingest.errors import SettingsError
 
 Message = dict[str, Any]
 """``text`` and ``blocks``, as chat.postMessage takes them."""
@@ -99,22 +100,26 @@ def _notification(nodes: Sequence[Node]) -> str:
     """What a phone shows: the first words, without citations, and nothing that could be clicked."""
     words: list[str] = []
     for node in nodes:
-        text = "".join(run.text for run in runs_of(node) if not run.cites) or plain(node)
+        text = plain(node)
+        for ident in cited((node,)):
+            text = text.replace(f" [{ident}]", "").replace(f"[{ident}]", "")
         words.extend(text.split())
         if sum(map(len, words)) > _NOTIFICATION:
             break
-    text = " ".join(inert(word) if "." in word.strip(".") else word for word in words)
+    text = " ".join(inert(word) if may_be_linked(word) else word for word in words)
     if len(text) > _NOTIFICATION:
         text = f"{text[:_NOTIFICATION].rpartition(' ')[0] or text[:_NOTIFICATION]} …"
-    return escape(text.replace(" .", ".").replace(" ,", ",")) or "Answer"
+    return escape(text) or "Answer"
 
 
-def _passage(entry: Mapping[str, Any]) -> Passage:
+def _passage(entry: Any) -> Passage:
+    if not isinstance(entry, dict) or not isinstance(entry.get("id"), str):
+        raise SettingsError("Each of the passages has to be an object with an id.")
     heading = entry.get("heading") or ()
     names = tuple(heading.split(" > ")) if isinstance(heading, str) else tuple(map(str, heading))
     lines = tuple(entry.get("lines") or (0, 0))
     return Passage(
-        id=str(entry["id"]),
+        id=entry["id"],
         path=str(entry.get("path") or ""),
         title=str(entry.get("title") or ""),
         heading=names,

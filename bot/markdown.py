@@ -48,7 +48,7 @@ class Reading:
 
 def read_markdown(text: str, reading: Reading) -> tuple[Node, ...]:
     """An answer's Markdown -> nodes that hold only what may be shown."""
-    text = re.sub("[\ud800-\udfff]", "\ufffd", text)
+    text = re.sub("[\ud800-\udfff]", "\ufffd", re.sub("\r\n?", "\n", text))
     text, _, _ = settle(text, Brackets(reading.urls, "\n".join(reading.addresses.texts)))
     tokens = ANSWERS.parse(text, {"ids": reading.ids()})
     if max((token.level for token in tokens), default=0) > _DEEPEST:
