@@ -40,7 +40,7 @@ class CommitCheckout(Checkout):
             taken, huge = selection.split(sized)
             self.skipped += huge
             self.files = self._files(taken, data_dir)
-        except BaseException:
+        except BaseException:  # nobody else could end the git process
             self.close()
             raise
 

@@ -59,7 +59,7 @@ class Runner:
         except KeyboardInterrupt:
             self._runs.interrupt(run_id)
             raise
-        except Exception as error:
+        except Exception as error:  # noted whatever it is, and raised again
             self._runs.fail(run_id, error, f"unexpected {type(error).__name__}; see the log")
             raise
         self._runs.finish(run_id, report)

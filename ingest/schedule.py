@@ -123,7 +123,7 @@ class Schedule:
             report = self._runner.run(run_id, options)
         except IngestStopped:
             return
-        except Exception:
+        except Exception:  # whatever it is: an empty index answers nothing until tomorrow
             if self._index.status().documents == 0:
                 self._retry_soon()
             raise
