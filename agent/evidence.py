@@ -22,7 +22,7 @@ _CAMEL_OR_CODE = re.compile(
     r"(?:[A-Z]+[a-z0-9]+){2,}[A-Z]*|[A-Z][A-Z0-9]*(?:[-_][A-Z0-9]+)*[-_]?\d+"
 )
 _JSON_LINE = re.compile(r"[\s{}\[\],]*(?:\"[^\"]*\"\s*:?|[\d.{}\[\],\s:]|true|false|null)+")
-_URLS = re.compile(r"[a-z][a-z0-9+.-]*://[^\s<>\"'`{}|\\^]+", re.IGNORECASE)
+_URLS = re.compile(r"(?<![a-z0-9])[a-z][a-z0-9+.-]{0,20}://[^\s<>\"'`{}|\\^]+", re.IGNORECASE)
 
 
 def clean(text: str) -> str:
