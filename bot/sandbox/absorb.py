@@ -88,9 +88,11 @@ def _bot(given: Any) -> Bot:
         return Bot(user_id=given)
     given = given or {}
     default = Bot()
+    either = str(given.get("id", ""))
+    ids = {either[:1]: either}
     return Bot(
-        user_id=given.get("user_id") or given.get("user") or given.get("id") or default.user_id,
-        bot_id=given.get("bot_id") or given.get("bot") or default.bot_id,
+        user_id=given.get("user_id") or given.get("user") or ids.get("U") or default.user_id,
+        bot_id=given.get("bot_id") or given.get("bot") or ids.get("B") or default.bot_id,
         app_id=given.get("app_id") or given.get("app") or default.app_id,
         name=given.get("name") or default.name,
     )

@@ -2,7 +2,8 @@
 
 The first part is the sandbox's fixed interface, the second is what the page needs besides.
 
-``POST /sandbox/say``         a person (or another bot) posts: channel, user, text, thread_ts?,
+``POST /sandbox/say``         a person (or ``bot``, with or without its user) posts: channel,
+                              user, text, thread_ts?,
                               attachments?, blocks?, files?, bot?, broadcast?, typed? -> ts,
                               channel, events as delivered. ``@Name`` becomes a mention;
                               ``typed`` text is escaped as Slack's composer does it
@@ -10,8 +11,9 @@ The first part is the sandbox's fixed interface, the second is what the page nee
                               how many; the rest waits for the app to connect.
                               ``retry_num`` and ``retry_reason`` in a body become retry fields;
                               the message in it can be read back from then on
-``GET  /sandbox/messages``    channel, thread_ts? -> messages, blocks as the bot sent them;
-                              an ephemeral one says who sees it in ``_viewer``
+``GET  /sandbox/messages``    channel, thread_ts? -> messages, blocks as the bot sent them. A
+                              thread is what everybody sees of it; in a channel ephemeral
+                              messages are there too, with who sees them in ``_viewer``
 ``GET  /sandbox/calls``       every Web API call: method, args, response, at
 ``POST /sandbox/reset``       bot, team, users, channels, threads, usergroups, rules: begin anew;
                               connections stay
@@ -133,7 +135,7 @@ def messages(slack: Slack, query: dict[str, str]) -> Json:
     channel, thread_ts = query.get("channel", ""), query.get("thread_ts")
     found = []
     for post in space.in_order(channel):
-        if thread_ts and post.root_ts != thread_ts:
+        if thread_ts and (post.root_ts != thread_ts or post.viewer):
             continue
         message = deepcopy(post.message)
         if post.viewer:

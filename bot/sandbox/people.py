@@ -11,6 +11,7 @@ from bot.sandbox.slack import Slack
 from bot.sandbox.translation import escape, typed_blocks
 from bot.sandbox.workspace import Post
 
+ALERTS = "B0ALERTS"
 NAME = re.compile(r"(?<![\w<@.])@([A-Za-z][\w.-]*)")
 ADDRESS = re.compile(r"https?://[^\s<>|]+")
 
@@ -113,13 +114,17 @@ def _person(slack: Slack, given: Json) -> Json:
 
 
 def _bot_author(slack: Slack, given: Json) -> Json:
-    """An integration, as an incoming webhook shows itself."""
-    bot_id = str(given["bot"])
+    """An integration: an incoming webhook, or an app that posts as its user."""
+    bot = given["bot"]
+    fields = bot if isinstance(bot, dict) else {"bot_id": ALERTS if bot is True else bot}
+    bot_id = str(fields.get("bot_id") or fields.get("id"))
     known = slack.workspace.bots.setdefault(bot_id, {"name": places.readable(bot_id)})
+    if slack.workspace.users.get(str(given.get("user")), {}).get("is_bot"):
+        return {**_person(slack, given), "bot_id": bot_id}
     return {
         "subtype": "bot_message",
         "bot_id": bot_id,
-        "username": str(given.get("username") or known["name"]),
+        "username": str(given.get("username") or fields.get("username") or known["name"]),
     }
 
 

@@ -76,6 +76,35 @@ def test_an_alert_bot_posts_attachments_without_text(person: Person) -> None:
     assert "user" not in event
 
 
+@pytest.mark.parametrize("bot", ["B0ALERTS", True, {"id": "B0ALERTS"}, {"bot_id": "B0ALERTS"}])
+def test_a_bot_may_be_named_in_several_ways(person: Person, bot: object) -> None:
+    event = person.post("say", {"channel": "C0GENERAL", "text": "x", "bot": bot})["events"][0]
+    assert (event["event"]["bot_id"], event["event"]["username"]) == ("B0ALERTS", "Alerts")
+
+
+def test_an_app_may_post_as_its_user(person: Person) -> None:
+    event = person.say("x", user="U0ALERTS", bot="B0ALERTS")["events"][0]["event"]
+    assert (event["user"], event["bot_id"]) == ("U0ALERTS", "B0ALERTS")
+    assert "subtype" not in event
+
+
+@pytest.mark.parametrize(
+    "bot",
+    [
+        "U0SELF",
+        {"user_id": "U0SELF"},
+        {"user": "U0SELF", "bot_id": "B0SELF"},
+        {"id": "B0SELF", "user_id": "U0SELF"},
+    ],
+)
+def test_the_app_itself_may_be_named_in_several_ways(
+    client: WebClient, person: Person, bot: object
+) -> None:
+    person.post("reset", {"bot": bot})
+    assert client.auth_test()["user_id"] == "U0SELF"
+    assert client.auth_test()["bot_id"] in ("B0SELF", "B0FOOTNOTE")
+
+
 def test_a_direct_message_is_between_two(person: Person) -> None:
     said = person.say("hi", channel="D0ONCALL", user="U0ENGINEER")
     assert said["error"] == "not_in_channel"
