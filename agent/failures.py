@@ -1,5 +1,6 @@
 """An exception of the API client -> ModelUnavailable: what a person is told, and if it may pass."""
 
+import logging
 import re
 
 import httpx2
@@ -13,6 +14,8 @@ from anthropic import (
 )
 
 from agent.errors import ModelUnavailable
+
+log = logging.getLogger(__name__)
 
 _REASONS = {
     "authentication_error": "The model's API key was rejected.",
@@ -49,7 +52,7 @@ _NOT_TAKEN = re.compile(
 
 
 def unavailable(error: Exception, model: str) -> ModelUnavailable:
-    """What ``error`` means; its own text stays in the log and the trace."""
+    """What ``error`` means; its own text stays in the log."""
     if isinstance(error, APIStatusError):
         return _by_status(error, model)
     if isinstance(error, APITimeoutError | httpx2.TimeoutException):
@@ -60,7 +63,8 @@ def unavailable(error: Exception, model: str) -> ModelUnavailable:
         return _failed("empty stream", "The model's answer broke off.")
     if isinstance(error, APIError | ValueError | LookupError):
         return _failed(f"unreadable response: {type(error).__name__}", _REASONS["api_error"])
-    return ModelUnavailable(f"{type(error).__name__}: {error}", "The model cannot be used.")
+    log.warning("%s: %s: %s", model, type(error).__name__, str(error)[:300])
+    return ModelUnavailable(type(error).__name__, "The model cannot be used.")
 
 
 def names_parameter(error: Exception) -> str | None:
@@ -84,9 +88,10 @@ def _by_status(error: APIStatusError, model: str) -> ModelUnavailable:
         kind = "request_too_large"
     elif error.status_code == 409:
         kind = "api_error"
-    said = "" if isinstance(error, AuthenticationError) else f": {text[:300]}"
+    if not isinstance(error, AuthenticationError):
+        log.warning("%s: %s", model, text[:300])
     return ModelUnavailable(
-        f"{model}: {error.status_code} {kind}{said}",
+        f"{model}: {error.status_code} {kind}",
         _REASONS.get(kind, "The model refused the request."),
         retryable=kind in _PASSING,
         retry_after=_retry_after(error),

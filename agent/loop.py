@@ -125,6 +125,12 @@ class Agent:
             return self._failed(draft, "The docs could not be searched.")
         judged = judge(reply_text(message.content), draft.conversation, draft.retrieval)
         self._note_verdict(draft, judged)
+        if one_step and self._settings.route == "auto" and judged.verdict == "not_in_docs":
+            exchange.keep(message)
+            exchange.say(prompt("search").template)
+            message = self._steps(exchange, draft, deadline, one_step=False)
+            judged = judge(reply_text(message.content), draft.conversation, draft.retrieval)
+            self._note_verdict(draft, judged)
         if judged.faults:
             judged = self._mended(judged, message, exchange, draft)
         grounded = judged.grounded

@@ -328,6 +328,17 @@ def test_the_auto_route_leaves_compound_questions_to_the_model(ask: Ask, pay_403
     ]
 
 
+def test_the_auto_route_lets_the_model_search_when_the_first_search_was_not_enough(
+    ask: Ask, pay_4031: str
+) -> None:
+    script = [Says(text="NOT IN DOCS\nNothing on it."), search("signature failed"), said(pay_4031)]
+
+    asked = ask(script, "What does PAY-4031 mean?", route="auto")
+
+    assert asked.answer.verdict == "answered"
+    assert len(asked.answer.searches) == 2
+
+
 def test_an_agent_without_an_index_says_so(tmp_path: object, index: Index) -> None:
     settings = index._settings.model_copy(update={"data_dir": index._settings.data_dir / "none"})
 
