@@ -15,7 +15,7 @@ from bot.nodes import Run, Runs, merged
 ADDRESS = re.compile(r"(?:https?|ftp)://[^\s<>\"`\u0000-\u001f]+|mailto:[^\s<>\"`]+", re.IGNORECASE)
 _WORD = re.compile(r"[^\s<>\"`()\[\]{}|,;]+")
 _HOST = re.compile(
-    r"(?<![\w-])(?:(?=[\w-]{0,62}[^\W\d_])[^\W_][\w-]{0,62}\.){1,9}[^\W\d_]{2,24}(?![\w-])"
+    r"(?<![\w-])(?:(?=[\w-]{0,62}[^\W\d_])\w[\w-]{0,62}\.){1,9}[^\W\d_]{2,24}(?![\w-])"
 )
 """Bounded in every repetition: this runs on whatever a model writes."""
 _LINKABLE = re.compile(r"https?://[^/\s]|mailto:.", re.IGNORECASE)

@@ -2,7 +2,7 @@
 
 The grammar for answers is CommonMark with tables and strikethrough, less what hurts here: no
 reference definitions (``[payments-runbook-0]: …`` is a citation, not one), no HTML blocks, no
-emphasis between letters or before a glob's dot.
+emphasis between letters, before a glob's dot or in a name like ``__init__``.
 """
 
 import re
@@ -15,6 +15,7 @@ from bot.addresses import ADDRESS, trimmed
 
 _SLACK_LINK = re.compile(r"<((?:https?|mailto):[^\s<>|]*)\|([^<>\n]*)>")
 _SCHEME = re.compile(r"(?:https?|ftp|mailto)$", re.IGNORECASE)
+_DUNDER = re.compile(r"__[a-z0-9_]+__(?![A-Za-z0-9_])")
 _GLOB_ENDS = frozenset("./,;:-_?!)]}")
 
 
@@ -87,6 +88,17 @@ def _literal_star(state: StateInline, silent: bool) -> bool:
     return True
 
 
+def _dunder(state: StateInline, silent: bool) -> bool:
+    """``__init__`` is a name, not emphasis."""
+    match = _DUNDER.match(state.src, state.pos, state.posMax)
+    if not match:
+        return False
+    if not silent:
+        state.pending += match[0]
+    state.pos = match.end()
+    return True
+
+
 def _plain_parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": True, "maxNesting": 100})
     # Addresses are judged, and encoded, in bot.addresses alone.
@@ -100,6 +112,7 @@ def _reader() -> MarkdownIt:
     inline = parser.inline.ruler
     inline.before("newline", "address", _address)
     inline.before("emphasis", "literal_star", _literal_star)
+    inline.before("emphasis", "dunder", _dunder)
     inline.before("link", "citation", _citation)
     inline.before("autolink", "slack_link", _slack_link)
     return parser

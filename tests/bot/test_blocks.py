@@ -80,3 +80,21 @@ def test_a_long_list_goes_on_with_its_numbers() -> None:
 def test_a_request_to_render_that_names_no_ids_is_refused_in_one_line() -> None:
     with pytest.raises(SettingsError, match="an object with an id"):
         render_json({"text": "x", "passages": [{"url": "https://a.test"}]})
+
+
+@pytest.mark.parametrize(
+    ("text", "seen"),
+    [
+        (
+            "Edit __init__.py and snake_case, not __really__.",
+            "Edit __init__.py and snake_case, not __really__.",
+        ),
+        ("2 * 3, *.log and a*b*c, **bold**", "2 * 3, *.log and a*b*c, bold"),
+        ("pods <name> in <Namespace>, a<br>b <b>c</b>", "pods <name> in <Namespace>, a\nb c"),
+        ("C:\\Users\\x, a &lt;b&gt; && c", "C:\\Users\\x, a <b> && c"),
+        ("[x][1] and [link](../a/b.md)", "[x][1] and link (../a/b.md)"),
+        ("~5 min, ~~gone~~, ~/x", "~5 min, gone, ~/x"),
+    ],
+)
+def test_what_is_no_markup_is_shown_as_it_stands(text: str, seen: str) -> None:
+    assert shown(render_answer(answer(text))).text.strip() == seen
