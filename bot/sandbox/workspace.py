@@ -137,7 +137,7 @@ class Workspace:
             return [place["user"], self.bot.user_id]
         if "members" in place:
             return list(place["members"])
-        outside = {"U0EXTERNAL"} if not place.get("is_ext_shared") else set()
+        outside = {"USLACKBOT"} if place.get("is_ext_shared") else {"USLACKBOT", "U0EXTERNAL"}
         return [user for user in self.users if user not in outside]
 
     # messages

@@ -131,6 +131,12 @@ def test_colour_and_views_are_what_slack_renders(path: Path) -> None:
     assert ("agent_view" in data["features"]) == (path == AGENT)
 
 
+def test_every_scope_is_explained() -> None:
+    explained = (ROOT / "docs" / "slack.md").read_text(encoding="utf-8")
+    for scope in scopes(AGENT):
+        assert f"`{scope}`" in explained, scope
+
+
 def test_the_basic_variant_only_leaves_out_the_agent() -> None:
     assert scopes(AGENT) - scopes(BASIC) == {"assistant:write"}
     assert events(AGENT) - events(BASIC) <= {"agent_session_stopped"}
