@@ -20,6 +20,7 @@ from agent.conversation import Conversation
 from agent.errors import Cancelled
 from bot.again import offer_again
 from bot.clients import SLACK_FAILED, Clients, slack_error
+from bot.elsewhere import Elsewhere
 from bot.events import (
     Deleted,
     Found,
@@ -30,8 +31,9 @@ from bot.events import (
     read_event,
 )
 from bot.journal import Journal
-from bot.manners import Decision, decide
+from bot.manners import NOT_PART, Decision, decide
 from bot.people import People, refusal
+from bot.records import NotedMessage
 from bot.reply import NotPosted, Replier
 from bot.settings import BotSettings
 from bot.status import Status
@@ -87,6 +89,7 @@ class Answering:
         self._render = render
         self._workers = Workers(settings.workers, settings.queue)
         self._settings = settings
+        self._elsewhere = Elsewhere()
         self._lock = threading.Lock()
         self._pending: dict[Key, _Pending] = {}
 
@@ -94,6 +97,8 @@ class Answering:
         """Read an event and remember it, before it is acknowledged."""
         found = read_event(body, self.me, retried=retried)
         if isinstance(found, Question):
+            if self._elsewhere.covers(found) and not self._in_thread(found):
+                return None
             self.journal.note(found)
         return found
 
@@ -128,13 +133,10 @@ class Answering:
 
         ``seen`` stands for the thread where it cannot be read.
         """
-        person = self.people.person(question.user or "")
-        if person is not None and person.is_bot:
-            return self.journal.ignore(question.key, "a bot")
         thread = self._thread(question, recovered=recovered) or [*seen]
         if own := replies_of(question.ts, thread, self.me):
             return self.journal.finish(question.key, "answered", reply_ts=str(own[0]["ts"]))
-        under_way = [m for m in self.journal.in_thread(question) if m.ts < question.ts]
+        under_way = [m for m in self._in_thread(question) if m.ts < question.ts]
         decision = decide(
             question,
             thread,
@@ -143,7 +145,12 @@ class Answering:
             name_of=self.people.name,
         )
         if decision.action == "ignore":
+            if decision.reason == NOT_PART and thread:
+                self._elsewhere.add(question)
             return self.journal.ignore(question.key, decision.reason)
+        person = self.people.person(question.user or "")
+        if person is not None and person.is_bot:
+            return self.journal.ignore(question.key, "a bot")
         why_not = refusal(question, person, self.me, self._settings)
         if why_not and not (question.is_mention or question.is_direct):
             return self.journal.ignore(question.key, "may not ask")
@@ -176,6 +183,9 @@ class Answering:
             pending.cancel.set()
         log.warning("%d answers are left for the next start", len(left))
         self._workers.drain(2.0)
+
+    def _in_thread(self, question: Question) -> list[NotedMessage]:
+        return self.journal.in_thread(question.team, question.channel, question.thread_ts)
 
     def _thread(self, question: Question, *, recovered: bool) -> list[Message]:
         """The thread, where there can be one; a mention is answered even when it cannot be read."""
@@ -214,16 +224,20 @@ class Answering:
 
     def _stop(self, question: Question) -> None:
         """Keep out of the thread: the word itself, found there again, is what silences later."""
-        for other in self.journal.in_thread(question):
-            if other.state == "claimed":
-                self.journal.finish(other.key, "stopped", reason="told to stop")
-                self._call_off(other.key)
+        self.stop_thread(question.channel, question.thread_ts)
         try:
             self.clients.hint.reactions_add(
                 channel=question.channel, timestamp=question.ts, name="mute"
             )
         except SLACK_FAILED as error:
             log.info("could not acknowledge a stop: %s", slack_error(error))
+
+    def stop_thread(self, channel: str, thread_ts: str) -> None:
+        """Call off every answer to this thread that is under way, here or in another replica."""
+        for noted in self.journal.in_thread(self.me.team_id, channel, thread_ts):
+            if noted.state == "claimed":
+                self.journal.finish(noted.key, "stopped", reason="told to stop")
+                self._call_off(noted.key)
 
     def _call_off(self, key: Key) -> None:
         with self._lock:

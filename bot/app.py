@@ -70,7 +70,15 @@ def event_listeners(answering: Answering) -> list[Listener]:
         elif isinstance(found, Deleted):
             answering.forget(found)
 
-    return [Listener("event", "app_mention", handle), Listener("event", "message", handle)]
+    def stopped(event: dict[str, Any]) -> None:
+        """Somebody pressed Slack's own Stop button."""
+        answering.stop_thread(str(event.get("channel")), str(event.get("thread_ts")))
+
+    return [
+        Listener("event", "app_mention", handle),
+        Listener("event", "message", handle),
+        Listener("event", "agent_session_stopped", stopped),
+    ]
 
 
 def catch_all() -> list[Listener]:

@@ -42,12 +42,14 @@ def open_clients(settings: BotSettings) -> Clients:
             'from "OAuth & Permissions" of your Slack app.'
         )
     waits = RateLimitErrorRetryHandler(max_retry_count=4)
+    # A busy channel takes one message a second: an answer is worth waiting for.
+    patient = RateLimitErrorRetryHandler(max_retry_count=60)
     base = settings.slack_api_url.rstrip("/") + "/"
     return Clients(
         read=WebClient(
             token, base, timeout=20, retry_handlers=[ConnectionErrorRetryHandler(), waits]
         ),
-        post=WebClient(token, base, timeout=20, retry_handlers=[waits]),
+        post=WebClient(token, base, timeout=20, retry_handlers=[patient]),
         hint=WebClient(token, base, timeout=5, retry_handlers=[]),
     )
 

@@ -145,15 +145,15 @@ class Journal:
         with self._session() as session:
             return session.get(NotedMessage, _primary(key))
 
-    def in_thread(self, question: Question) -> list[NotedMessage]:
-        """Messages of the question's thread that are being or were answered."""
+    def in_thread(self, team: str, channel: str, thread_ts: str) -> list[NotedMessage]:
+        """Messages of a thread that are being or were answered."""
         with self._session() as session:
             return list(
                 session.scalars(
                     sa.select(NotedMessage).where(
-                        NotedMessage.team == question.team,
-                        NotedMessage.channel == question.channel,
-                        NotedMessage.thread_ts == question.thread_ts,
+                        NotedMessage.team == team,
+                        NotedMessage.channel == channel,
+                        NotedMessage.thread_ts == thread_ts,
                         NotedMessage.state.in_(("claimed", "answered")),
                     )
                 )

@@ -45,6 +45,9 @@ _MARK = re.compile(r"[?？؟]")
 _NOT_WORDS = re.compile(r"```.*?```|`[^`]*`|https?://\S+|<[^>]*>", re.DOTALL)
 
 
+NOT_PART = "not part of the thread"
+
+
 @dataclass(frozen=True, slots=True)
 class Decision:
     """What to do with a message, and why, in words for the journal."""
@@ -72,7 +75,7 @@ def decide(
             return Decision("answer")
         return Decision("help", "a bare mention")
     if not (answering or any(me.wrote(m) for m in earlier)):
-        return Decision("ignore", "not part of the thread")
+        return Decision("ignore", NOT_PART)
     if _was_stopped(earlier, me):
         return Decision("ignore", "told to stop earlier")
     if is_stop(words):

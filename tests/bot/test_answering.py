@@ -373,3 +373,43 @@ def test_a_question_edited_after_its_answer_offers_to_answer_again(
     wait_for(lambda: len(replies(slack, ts)) == 2)
     assert script.conversations[-1].question == "how do I roll back?"
     assert "footnote_again" not in json.dumps(replies(slack, ts)[0])
+
+
+def test_replies_in_threads_of_others_are_not_looked_up_again_and_again(
+    slack: Slack, start: Start
+) -> None:
+    running = start()
+    ts = say(slack, "deploying payments 4.12")
+    for number, text in enumerate(("ok", "is it out?", "yes", "good")):
+        say(slack, text, user=ENGINEER, thread_ts=ts)
+        running.settle(number + 2)
+    assert len(slack.calls("conversations.replies")) == 1
+    assert not slack.calls("users.info")
+    say(slack, f"{AT} where is the dashboard?", thread_ts=ts)
+    reply_to(slack, ts)
+    running.settle(7)
+    say(slack, "and the alerts?", thread_ts=ts)
+    wait_for(lambda: len(replies(slack, ts)) == 2)
+
+
+def test_a_dozen_questions_in_one_channel_are_all_answered_at_one_message_a_second(
+    slack: Slack, start: Start
+) -> None:
+    slack.post("rules", posting_limit=True)
+    try:
+        start()
+        stamps = [say(slack, f"{AT} question {n}?") for n in range(12)]
+        wait_for(lambda: len(slack.posts()) == 12, 60)
+        assert [len(replies(slack, ts)) for ts in stamps] == [1] * 12
+    finally:
+        slack.post("rules", posting_limit=False)
+
+
+def test_the_stop_button_calls_the_answer_off(slack: Slack, start: Start, script: Script) -> None:
+    running = start()
+    script.gate.clear()
+    ts = say(slack, f"{AT} how do I roll back?")
+    assert script.entered.wait(10)
+    slack.post("stop", user=ONCALL, channel="C0INCIDENT", thread_ts=ts)
+    running.settle(2)
+    assert not slack.posts()
