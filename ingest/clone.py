@@ -46,7 +46,7 @@ def open_clone(remote: Remote, branch: str | None, data_dir: Path, timeout: floa
         data_dir.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise DataFolderError(f"{data_dir} cannot be written: {error.strerror}.") from error
-    branch, commit = _newest(Git(data_dir, timeout, remote), branch)
+    branch, commit = newest_commit(Git(data_dir, timeout, remote), branch)
     git = Git(folder, timeout, remote)
     if folder.exists():
         try:
@@ -67,8 +67,8 @@ def discard(data_dir: Path) -> None:
         (data_dir / "clone" / "HEAD").unlink(missing_ok=True)
 
 
-def _newest(git: Git, branch: str | None) -> tuple[str, str]:
-    """Branch and commit to be read, asked from the remote."""
+def newest_commit(git: Git, branch: str | None) -> tuple[str, str]:
+    """Branch and commit to be read, asked from the remote; ``git`` may stand in any folder."""
     wanted = ["HEAD", f"refs/heads/{branch}"] if branch else ["HEAD"]
     default, commits = None, {}
     for line in git.run("ls-remote", "--symref", "--", git.place, *wanted).decode().splitlines():

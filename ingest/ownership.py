@@ -98,3 +98,12 @@ def _this_process() -> Owner:
     words = [Path(sys.argv[0]).name, *sys.argv[1:2]]
     since = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     return Owner(os.getpid(), socket.gethostname(), " ".join(words), since)
+
+
+def probe_data_folder(path: Path) -> str:
+    """What can be said of the data folder; DataFolderError when it cannot be written."""
+    owner = owner_of(path)
+    if owner is not None:
+        return f"{path}, in use by {owner}"
+    with own_data_folder(path):
+        return f"{path} can be written"

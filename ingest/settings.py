@@ -78,7 +78,7 @@ class IndexSettings(BaseSettings):
     embedder_int8: bool = True
     """Rebuild the built-in model once as an int8 graph: about twice the speed."""
     embedder_threads: int = Field(default=0, ge=0)
-    """0 lets onnxruntime choose."""
+    """0: one worker a core, at most 8."""
     chroma_host: str | None = Field(default=None, validation_alias="CHROMA_HOST")
     chroma_port: int = Field(default=8000, validation_alias="CHROMA_PORT")
 

@@ -1,0 +1,167 @@
+"""``footnote doctor``: one check a line, each with what was found and how to mend it.
+
+Nothing is changed: no ingest is run, no message is posted, no token of the model is spent.
+"""
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from rich.console import Console
+from slack_sdk import WebClient
+
+from agent.checkup import examine_model
+from agent.settings import AgentSettings
+from bot.clients import SLACK_FAILED, identify, open_clients, slack_error
+from bot.sandbox.manifest import read_manifest
+from bot.settings import BotSettings
+from ingest.embedder import open_embedder
+from ingest.errors import FootnoteError, SettingsError
+from ingest.ownership import probe_data_folder
+from ingest.repo import probe_docs_repo
+from ingest.schedule import read_trigger
+from ingest.settings import IndexSettings, Settings, read_settings
+from ingest.state import read_state
+
+State = Literal["ok", "note", "fail"]
+_MARKS = {"ok": "[green]ok[/]  ", "note": "[yellow]note[/]", "fail": "[red]FAIL[/]"}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The outcome of one check."""
+
+    name: str
+    state: State
+    said: str
+
+    @property
+    def ok(self) -> bool:
+        return self.state != "fail"
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def examine() -> list[Finding]:
+    """Every check, in the order in which a new installation meets them."""
+    findings: list[Finding] = []
+    index = _settings(IndexSettings, findings)
+    agent = _settings(AgentSettings, findings)
+    bot = _settings(BotSettings, findings)
+    if not findings:
+        findings.append(Finding("settings", "ok", "all readable"))
+    if index is not None:
+        findings += _check("data folder", lambda: probe_data_folder(index.data_dir))
+        findings += _check("docs repo", lambda: probe_docs_repo(index))
+        findings += _check("embedder", lambda: open_embedder(index).name)
+        findings += _check("schedule", lambda: _schedule(index))
+        findings.append(_index(index))
+    if agent is not None:
+        findings += _model(agent)
+    if bot is not None:
+        findings += _slack(bot)
+    return findings
+
+
+def print_findings(findings: list[Finding]) -> None:
+    """One line a finding, on stdout."""
+    console = Console(highlight=False, soft_wrap=True)
+    for finding in findings:
+        console.print(f"{_MARKS[finding.state]}  {finding.name:<12}", end="")
+        console.print(finding.said, markup=False)
+
+
+def _settings(kind: type[Settings], findings: list[Finding]) -> Settings | None:
+    try:
+        return read_settings(kind)
+    except SettingsError as error:
+        findings.append(Finding("settings", "fail", str(error)))
+        return None
+
+
+def _check(name: str, look: Callable[[], str]) -> list[Finding]:
+    try:
+        return [Finding(name, "ok", look())]
+    except FootnoteError as error:
+        return [Finding(name, "fail", str(error))]
+
+
+def _schedule(settings: IndexSettings) -> str:
+    read_trigger(settings.ingest_at, settings.timezone)
+    return f"ingest at {settings.ingest_at} ({settings.timezone})"
+
+
+def _index(settings: IndexSettings) -> Finding:
+    try:
+        state = read_state(settings)
+    except FootnoteError as error:
+        return Finding("index", "fail", str(error))
+    if state["revision"] is None:
+        return Finding("index", "note", "empty: footnote run fills it, or run footnote ingest")
+    said = f"{state['documents']} documents, {state['chunks']} chunks"
+    last = state["last_run"]
+    if last and last["state"] == "failed":
+        return Finding("index", "fail", f"{said}; the last ingest failed: {last['error']}")
+    if state["stale"]:
+        return Finding(
+            "index", "note", f"{said}, {state['age_hours']:.0f} hours old: run an ingest"
+        )
+    return Finding("index", "ok", said)
+
+
+def _model(settings: AgentSettings) -> list[Finding]:
+    if not (settings.api_key or settings.auth_token):
+        said = "no ANTHROPIC_API_KEY: answers are the best passages, word for word"
+        return [Finding("model", "note", said)]
+    try:
+        check = examine_model(settings)
+    except FootnoteError as error:
+        return [Finding("model", "fail", str(error))]
+    return [
+        Finding("model", "ok", check.said),
+        *(Finding("model", "note", difference) for difference in check.differences),
+    ]
+
+
+def _slack(settings: BotSettings) -> list[Finding]:
+    if not (settings.bot_token or settings.app_token or settings.signing_secret):
+        said = "no tokens: footnote try needs none, docs/slack.md shows how to get them"
+        return [Finding("slack", "note", said)]
+    try:
+        client = open_clients(settings).read
+        me = identify(client)
+    except FootnoteError as error:
+        return [Finding("slack", "fail", str(error))]
+    return [
+        Finding("slack", "ok", f"connected to team {me.team_id} as {me.user_id}"),
+        _scopes(client),
+        *_app_token(settings),
+    ]
+
+
+def _scopes(client: WebClient) -> Finding:
+    """Slack names the token's scopes in a header of every answer."""
+    granted = client.auth_test().headers.get("x-oauth-scopes") or ""
+    missing = (read_manifest().scopes or frozenset()) - set(granted.replace(" ", "").split(","))
+    if missing and granted:
+        names = ", ".join(sorted(missing))
+        said = f"the bot token lacks {names}: add them and install the app again (docs/slack.md)"
+        return Finding("scopes", "fail" if "chat:write" in missing else "note", said)
+    return Finding("scopes", "ok", "as in the manifest" if granted else "not said by this Slack")
+
+
+def _app_token(settings: BotSettings) -> list[Finding]:
+    if settings.app_token is None:
+        said = "no SLACK_APP_TOKEN: only footnote run --http works"
+        return [Finding("app token", "note", said)]
+    client = WebClient(base_url=settings.slack_api_url.rstrip("/") + "/", timeout=15)
+    try:
+        client.apps_connections_open(app_token=settings.app_token.get_secret_value())
+    except SLACK_FAILED as error:
+        said = (
+            f"Slack does not take SLACK_APP_TOKEN ({slack_error(error)}). Create one with "
+            'connections:write under "Basic Information", and switch Socket Mode on.'
+        )
+        return [Finding("app token", "fail", said)]
+    return [Finding("app token", "ok", "opens a socket")]
