@@ -176,7 +176,8 @@ def _shortened(lines: list[tuple[str, bool]], limit: int) -> str:
     important = (n for n, (line, flag) in enumerate(lines) if flag or _ADDRESS.search(line))
     room -= _keep(lines, important, kept, int(room * _MAX_IMPORTANT))
     _keep(lines, range(len(lines)), kept, room)
-    note = _NOTE.format(count=len(lines) - len(kept))
+    count = len(lines) - len(kept)
+    note = _NOTE.format(count=count) if count else "[shortened: part of a line left out]"
     return "\n".join([*(kept[n] for n in sorted(kept)), note])
 
 

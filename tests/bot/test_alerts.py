@@ -166,3 +166,10 @@ def test_blocks_nested_without_end_are_read_down_to_a_depth() -> None:
     for _ in range(400):
         block = {"type": "container", "child_blocks": [block]}
     assert message_text({"text": "Outer", "blocks": [block]}) == "Outer"
+
+
+def test_one_endless_line_is_cut_before_an_address_never_within() -> None:
+    text = message_text({"text": "word " * 70 + "https://a.test/" + "x" * 5_000}, limit=400)
+    assert text.startswith("word word")
+    assert "https" not in text
+    assert text.endswith("…\n[shortened: part of a line left out]")
