@@ -31,7 +31,8 @@ def run_trial(docs: Path | None, port: int) -> None:
     """Serve until interrupted. ``docs`` takes the place of the sample docs."""
     console = Console(stderr=True, highlight=False)
     folder = _docs_folder(docs)
-    sandbox = Sandbox(page=read_page(folder))
+    page = read_page(folder)
+    sandbox = Sandbox(page=page) if docs is None else Sandbox(page=page, prompts=())
     try:
         url = sandbox.start(port)
     except OSError as error:

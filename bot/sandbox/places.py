@@ -126,11 +126,11 @@ def channel(channel_id: str, name: str | None = None, /, **fields: Any) -> Json:
 
 def default_users(team_id: str, bot: Bot) -> dict[str, Json]:
     people = [
-        user("U0ONCALL", team_id, "olivia", real_name="Olivia Oncall"),
-        user("U0ENGINEER", team_id, "emre", real_name="Emre Engineer"),
-        user("U0GUEST", team_id, "gus", real_name="Gus Guest",
+        user("U0ONCALL", team_id, "oncall", real_name="On-call engineer"),
+        user("U0ENGINEER", team_id, "engineer", real_name="Engineer"),
+        user("U0GUEST", team_id, "guest", real_name="Guest",
              is_restricted=True, is_ultra_restricted=True),
-        user("U0EXTERNAL", "T0OTHER", "xenia", real_name="Xenia External", is_stranger=True),
+        user("U0EXTERNAL", "T0OTHER", "partner", real_name="Partner (other company)", is_stranger=True),
         user("U0ALERTS", team_id, "alerts", real_name="Alerts", is_bot=True,
              profile={"bot_id": "B0ALERTS", "api_app_id": "A0ALERTS"}),
         user("USLACKBOT", team_id, "slackbot", real_name="Slackbot"),

@@ -63,7 +63,7 @@ def test_a_follow_up_brings_the_earlier_answer_and_what_it_cited(
     say(slack, "and how do I check it?", thread_ts=ts)
     wait_for(lambda: len(replies(slack, ts)) == 2)
     asked, earlier, question = script.conversations[-1].turns
-    assert (asked.name, asked.text) == ("olivia", "how do I roll back?")
+    assert (asked.name, asked.text) == ("oncall", "how do I roll back?")
     assert earlier.speaker == "footnote"
     assert "`kubectl rollout undo` [payments-runbook-0]" in earlier.text
     assert "Sources" not in earlier.text

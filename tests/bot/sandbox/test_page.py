@@ -49,7 +49,7 @@ def test_shows_channels_messages_and_a_thread(
     assert "1 reply" in page
     assert "<strong>a signature</strong> error" in page
     assert "Ask Footnote about this" in page
-    assert '<option value="/?channel=C0INCIDENT&amp;user=U0ENGINEER" selected>Emre Engineer' in page
+    assert '<option value="/?channel=C0INCIDENT&amp;user=U0ENGINEER" selected>Engineer' in page
 
 
 def test_tells_only_what_changed(sandbox: Sandbox, person: Person) -> None:

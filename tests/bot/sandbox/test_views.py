@@ -50,7 +50,7 @@ SECOND: Json = {"type": "modal", "title": words("Second"), "blocks": [{"type": "
 
 @pytest.fixture
 def opened(app: App, connected: object, client: WebClient, person: Person) -> Json:
-    """A form on Olivia's screen, opened by a command."""
+    """A form on the on-call engineer's screen, opened by a command."""
 
     @app.command("/form")
     def form(ack: Any, command: Json, client: WebClient) -> None:
