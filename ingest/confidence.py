@@ -7,7 +7,7 @@ which a part had no answer there, and rounded.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ingest.keywords import Keywords
@@ -38,10 +38,15 @@ def confidence(signals: Signals) -> float:
 
 
 def read_signals(
-    terms: QueryTerms, leading: Sequence[int], similarity: float, keywords: Keywords, chunks: int
+    terms: QueryTerms,
+    leading: Sequence[int],
+    similarity: float,
+    frequency: Callable[[str], int],
+    keywords: Keywords,
+    chunks: int,
 ) -> Signals:
     """Look the query's words up: in all of the docs, and its identifiers in the leading rows."""
-    counts = [keywords.frequency(word) for word in terms.words]
+    counts = [frequency(f'"{word}"') for word in terms.words]
     total = sum(_rarity(count, chunks) for count in counts)
     known = sum(_rarity(count, chunks) for count in counts if count)
     names = [bool(keywords.holding(name, leading)) for name in terms.identifiers]

@@ -6,7 +6,7 @@ lies in the same file as the text of the pages (``ingest.pages``), so that both 
 
 import json
 import sqlite3
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 from ingest.database import Database
 from ingest.documents import Chunk
@@ -27,11 +27,12 @@ class Keywords:
         self._database = database
 
     def match(
-        self, expression: str, limit: int, documents: Iterable[int] | None = None
+        self, phrases: Sequence[str], limit: int, documents: Iterable[int] | None = None
     ) -> list[tuple[int, float]]:
-        """The best rows for an FTS5 expression with their scores, higher is better."""
-        if not expression:
+        """The best rows for any of these phrases with their scores, higher is better."""
+        if not phrases:
             return []
+        expression = " OR ".join(phrases)
         with self._database.reading() as db:
             if documents is None:
                 found = db.execute(
@@ -49,11 +50,11 @@ class Keywords:
                 )
             return found.fetchall()
 
-    def frequency(self, term: str) -> int:
-        """In how many chunks a word occurs."""
+    def frequency(self, phrase: str) -> int:
+        """In how many chunks a phrase occurs."""
         with self._database.reading() as db:
             (count,) = db.execute(
-                "SELECT count(*) FROM keywords WHERE keywords MATCH ?", (f'"{term}"',)
+                "SELECT count(*) FROM keywords WHERE keywords MATCH ?", (phrase,)
             ).fetchone()
         return int(count)
 

@@ -1,6 +1,6 @@
 """One query over one snapshot: nearest rows and matching rows -> one ranking and its confidence."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,8 +11,13 @@ from ingest.pages import Pages
 from ingest.ranking import DEPTH, fuse
 from ingest.snapshot import Snapshot
 from ingest.store import Vectors
-from ingest.terms import query_terms
+from ingest.terms import QueryTerms, query_terms
 from ingest.vectors import best
+
+COMMON_SHARE = 0.1
+"""A word in a larger share of the chunks is left out of the matching,"""
+ALWAYS_MATCHED = 3
+"""unless it is among so many rarest of the query."""
 
 Mask = npt.NDArray[np.bool_]
 
@@ -46,6 +51,12 @@ def rank(
 ) -> Ranking:
     """Rank the chunks of these documents (None: of all); without a vector by words alone."""
     matrix, terms = snapshot.matrix, query_terms(query)
+
+    def frequency(phrase: str) -> int:
+        if phrase not in snapshot.frequencies:
+            snapshot.frequencies[phrase] = pages.keywords.frequency(phrase)
+        return snapshot.frequencies[phrase]
+
     similarities = (
         np.zeros(len(matrix.rows), dtype=np.float32)
         if vector is None
@@ -55,7 +66,8 @@ def rank(
         [] if vector is None else best(similarities, depth, _mask(snapshot, documents, excluded))
     )
     by_meaning = {int(matrix.rows[line]): float(similarities[line]) for line in nearest}
-    matching = pages.keywords.match(terms.match, depth + len(excluded), documents)
+    phrases = _telling(terms, frequency, len(matrix.rows))
+    matching = pages.keywords.match(phrases, depth + len(excluded), documents)
     by_keyword = {row: score for row, score in matching if row not in excluded}
 
     similarity, page_of = _look_up(snapshot, pages, similarities, by_meaning | by_keyword)
@@ -64,11 +76,23 @@ def rank(
         terms,
         [row for row, _score in ranked[:LEADING]],
         max(by_meaning.values(), default=0.0),
+        frequency,
         pages.keywords,
         len(matrix.rows),
     )
     hits = (Hit(row, score, 1.0 - similarity[row]) for row, score in ranked)
     return Ranking(tuple(hits), signals)
+
+
+def _telling(terms: QueryTerms, frequency: Callable[[str], int], chunks: int) -> list[str]:
+    """The phrases worth matching: common ones cost most of the time and tell nothing."""
+    rarest_first = sorted(filter(frequency, terms.phrases), key=frequency)
+    common = max(DEPTH, COMMON_SHARE * chunks)
+    return [
+        phrase
+        for place, phrase in enumerate(rarest_first)
+        if place < ALWAYS_MATCHED or frequency(phrase) <= common
+    ]
 
 
 def _mask(

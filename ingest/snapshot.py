@@ -6,7 +6,7 @@ search under way keeps the snapshot it began with.
 
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ingest.documents import DocumentInfo
 from ingest.errors import IndexDamaged
@@ -29,6 +29,8 @@ class Snapshot:
     infos: Mapping[int, DocumentInfo]
     """Pages by document number."""
     meta: Mapping[str, str]
+    frequencies: dict[str, int] = field(default_factory=dict)
+    """In how many chunks a phrase occurs, as far as it was asked for."""
 
 
 class OpenFolder:

@@ -37,8 +37,8 @@ class QueryTerms:
     """Lower-cased words without stop words, and the pairs of scripts without blanks."""
     identifiers: tuple[str, ...]
     """As written: ``PAY-4031``, ``max_retries``, ``KubePodCrashLooping``."""
-    match: str
-    """The FTS5 expression; empty when the query holds nothing to look for."""
+    phrases: tuple[str, ...]
+    """What to match, as FTS5 reads it: words, parts of identifiers, beginnings."""
 
 
 def identifiers(text: str) -> list[str]:
@@ -60,7 +60,7 @@ def row_text(text: str) -> str:
 
 
 def query_terms(query: str) -> QueryTerms:
-    """Read a query; whatever it holds, ``match`` is a valid expression."""
+    """Read a query; whatever it holds, every phrase is valid in FTS5."""
     named = identifiers(query)
     words: dict[str, None] = {}
     prefixes: dict[str, None] = {}
@@ -73,11 +73,11 @@ def query_terms(query: str) -> QueryTerms:
     terms = dict(words)
     for identifier in named:
         terms.update(dict.fromkeys(part for part in _split(identifier) if len(part) > 1))
-    expression = [f'"{term}"' for term in terms] + [f'"{prefix}"*' for prefix in prefixes]
+    phrases = [f'"{term}"' for term in terms] + [f'"{prefix}"*' for prefix in prefixes]
     return QueryTerms(
         words=tuple(words)[:MAX_QUERY_TERMS],
         identifiers=tuple(named),
-        match=" OR ".join(expression[:MAX_QUERY_TERMS]),
+        phrases=tuple(phrases[:MAX_QUERY_TERMS]),
     )
 
 

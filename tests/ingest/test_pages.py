@@ -30,7 +30,7 @@ def write(pages: Pages, path: str, *chunks: Chunk) -> Change:
 
 
 def found(pages: Pages, query: str) -> list[str]:
-    rows = [row for row, _score in pages.keywords.match(query_terms(query).match, 10)]
+    rows = [row for row, _score in pages.keywords.match(query_terms(query).phrases, 10)]
     passages = pages.passages(rows)
     return [passages[row].id for row in rows]
 
@@ -108,7 +108,7 @@ def test_a_search_can_be_held_to_some_documents(pages: Pages) -> None:
     for path in ("a.md", "b.md"):
         write(pages, path, chunk(path, 0, "ledger"))
     number = pages.documents()["b.md"].number
-    rows = pages.keywords.match('"ledger"', 10, [number])
+    rows = pages.keywords.match(['"ledger"'], 10, [number])
     assert [pages.passages([row])[row].id for row, _score in rows] == ["b-0"]
 
 

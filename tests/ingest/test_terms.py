@@ -19,34 +19,34 @@ def test_an_identifier_is_found_whole_and_in_parts() -> None:
 
 
 def test_a_query_asks_for_its_words_without_stop_words_and_for_the_parts_of_identifiers() -> None:
-    assert query_terms("What does error PAY-4031 mean?").match == snapshot(
-        '"error" OR "pay" OR "4031" OR "mean" OR "pay4031"'
+    assert query_terms("What does error PAY-4031 mean?").phrases == snapshot(
+        ('"error"', '"pay"', '"4031"', '"mean"', '"pay4031"')
     )
 
 
 def test_scripts_without_blanks_are_cut_into_pairs() -> None:
     assert row_text("再起動の手順 now").split() == ["再起", "起動", "動の", "の手", "手順", "now"]
-    assert query_terms("再起動").match == '"再起" OR "起動"'
+    assert query_terms("再起動").phrases == ('"再起"', '"起動"')
 
 
 def test_a_single_sign_finds_the_pairs_that_begin_with_it() -> None:
-    assert query_terms("鍵").match == '"鍵"*'
+    assert query_terms("鍵").phrases == ('"鍵"*',)
 
 
 def test_a_query_of_stop_words_asks_for_nothing() -> None:
-    assert query_terms("what is it?").match == ""
+    assert query_terms("what is it?").phrases == ()
 
 
 def test_a_pasted_log_does_not_grow_the_expression_without_bound() -> None:
     log = " ".join(f"word{number}" for number in range(5_000))
-    assert query_terms(log).match.count(" OR ") == MAX_QUERY_TERMS - 1
+    assert len(query_terms(log).phrases) == MAX_QUERY_TERMS
 
 
 @given(st.text())
 def test_any_query_is_a_valid_expression(query: str) -> None:
     db = sqlite3.connect(":memory:")
     db.execute("CREATE VIRTUAL TABLE t USING fts5 (body, tokenize = 'porter unicode61')")
-    expression = query_terms(query.encode("utf-8", "replace").decode()).match
+    expression = " OR ".join(query_terms(query.encode("utf-8", "replace").decode()).phrases)
     if expression:
         db.execute("SELECT * FROM t WHERE t MATCH ?", (expression,)).fetchall()
     db.close()
