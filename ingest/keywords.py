@@ -41,11 +41,12 @@ class Keywords:
                     (expression, limit),
                 )
             else:
+                # "+rank" scores what passes the filter; "rank" would score and sort all first.
                 found = db.execute(
                     "SELECT keywords.rowid, -rank FROM keywords"
                     " CROSS JOIN chunks ON chunks.row = keywords.rowid"
                     " WHERE keywords MATCH ?"
-                    " AND document IN (SELECT value FROM json_each(?)) ORDER BY rank LIMIT ?",
+                    " AND document IN (SELECT value FROM json_each(?)) ORDER BY +rank LIMIT ?",
                     (expression, json.dumps(list(documents)), limit),
                 )
             return found.fetchall()
