@@ -37,18 +37,18 @@ from bot.records import NotedMessage
 from bot.reply import NotPosted, Replier
 from bot.settings import BotSettings
 from bot.status import Status
-from bot.thread import build_conversation, notes, read_thread, replies_of
+from bot.thread import (
+    alert_text,
+    build_conversation,
+    notes,
+    read_thread,
+    replies_of,
+    runbook_of,
+)
+from bot.wording import BUSY, HELP, THINKING, failed, with_notes
 from bot.workers import Workers
 
 log = logging.getLogger(__name__)
-
-HELP = (
-    "Ask me something about the docs, for example: `@Footnote how do I roll back a deploy?` "
-    "In a thread, mention me alone and I answer what the thread is about. "
-    "Say `stop` and I keep out of the thread until somebody mentions me again."
-)
-THINKING = "is thinking…"
-BUSY = "Too many questions at once: I cannot take yours now. Please ask again in a few minutes."
 
 
 class Answers(Protocol):
@@ -82,11 +82,13 @@ class Answering:
         render: Render,
         journal: Journal,
         settings: BotSettings,
+        runbook: Callable[[str], dict[str, Any] | None] | None = None,
     ) -> None:
         self.clients, self.me, self.journal = clients, me, journal
         self.people = People(clients.read)
         self._agent = agent
         self._render = render
+        self._runbook = runbook
         self._workers = Workers(settings.workers, settings.queue)
         self._settings = settings
         self._elsewhere = Elsewhere()
@@ -271,10 +273,11 @@ class Answering:
         replier = Replier(self.clients.post, question)
         try:
             status.show(THINKING)
+            over = self._runbook_first(replier, thread, status)
             conversation = build_conversation(question, thread, self.me, self.people.name)
             answer = self._agent.answer(conversation, on_progress=status.progress, cancel=cancel)
             if not cancel.is_set() and self.journal.holds(question.key):
-                self._post(replier, answer)
+                self._post(replier, answer, over)
         except Cancelled:
             log.info("answer called off in %s", question.channel)
         except NotPosted as error:
@@ -283,19 +286,46 @@ class Answering:
         except Exception:  # the edge of an answer: whatever happened, the asker hears of it
             reference = uuid.uuid4().hex[:8]
             log.exception("answer %s failed", reference)
-            self._post_line(replier, _failed(reference), reference=reference)
+            self._post_line(replier, failed(reference), reference=reference)
 
-    def _post(self, replier: Replier, answer: Answer) -> None:
+    def _runbook_first(
+        self, replier: Replier, thread: Sequence[Message], status: Status
+    ) -> str | None:
+        """Under an alert that names its runbook: post that at once; the answer takes its place."""
+        question = replier.question
+        if self._runbook is None or not (text := alert_text(question, thread, self.me)):
+            return None
+        if posted := runbook_of(question.ts, thread, self.me):
+            return posted
+        message = self._runbook(text)
+        if message is None:
+            return None
+        status.show("has found the runbook and reads on…")
+        return replier.post_runbook(message)
+
+    def _post(self, replier: Replier, answer: Answer, over: str | None) -> None:
         question = replier.question
         if answer.verdict == "failed":
             log.warning("answer %s failed: %s", answer.id, answer.reason)
         messages = list(self._render(answer))
-        messages[0] = _with_notes(messages[0], notes(question))
-        reply_ts = replier.post_answer(answer, messages)
+        messages[0] = with_notes(messages[0], notes(question))
+        if answer.verdict == "failed":
+            over = None  # the runbook is worth more than a line that says there is no answer
+        self._record(question, answer, None)  # before anybody can press its buttons
+        reply_ts = replier.post_answer(answer, messages, over)
+        self._record(question, answer, reply_ts)
+
+    def _record(self, question: Question, answer: Answer, reply_ts: str | None) -> None:
+        """Into the journal; a database that is away costs nobody their answer.
+
+        The reply's metadata keeps it from coming twice even so.
+        """
         try:
-            self.journal.finish(question.key, "answered", reply_ts=reply_ts, answer_id=answer.id)
+            if reply_ts is not None:
+                key, answer_id = question.key, answer.id
+                self.journal.finish(key, "answered", reply_ts=reply_ts, answer_id=answer_id)
             self.journal.record(question, answer, reply_ts)
-        except SQLAlchemyError:  # the reply stands; its metadata keeps it from coming twice
+        except SQLAlchemyError:
             log.exception("answer %s is not in the journal", answer.id)
 
     def _post_line(self, replier: Replier, text: str, *, reference: str = "help") -> None:
@@ -307,19 +337,3 @@ class Answering:
             self.journal.finish(key, "failed", reason=error.code)
         else:
             self.journal.finish(key, "answered", reason=reference, reply_ts=reply_ts)
-
-
-def _with_notes(message: dict[str, Any], said: Sequence[str]) -> dict[str, Any]:
-    """The message with what was not read, as a line of its own above it."""
-    if not said:
-        return message
-    line = " ".join(said)
-    element = {"type": "plain_text", "text": line, "emoji": False}
-    return {**message, "blocks": [{"type": "context", "elements": [element]}, *message["blocks"]]}
-
-
-def _failed(reference: str) -> str:
-    return (
-        "Something went wrong on my side, and I have no answer. Please ask again; if it happens "
-        f"again, tell whoever runs me this reference: `{reference}`"
-    )

@@ -14,7 +14,7 @@ from slack_bolt import Ack, Respond
 
 from agent.answer import Answer
 from agent.conversation import Conversation, Turn
-from bot.answering import BUSY, HELP, Answering
+from bot.answering import Answering
 from bot.app import Listener
 from bot.clients import SLACK_FAILED, slack_error
 from bot.events import Question
@@ -22,6 +22,7 @@ from bot.markup import escape, read_text
 from bot.people import refusal
 from bot.reply import Replier
 from bot.settings import BotSettings
+from bot.wording import BUSY, HELP
 
 log = logging.getLogger(__name__)
 
@@ -85,7 +86,7 @@ class Commands:
         names = self._answering.people.name
         question = read_text(words, names)
         turn = Turn("person", names(asker.user or "") or "somebody", question)
-        answer, messages = self._answering.make(Conversation((turn,)))
+        answer, messages = self._answering.make(Conversation((turn,), asker.user or ""))
         messages = messages[: _RESPONSES - 1]
         messages[-1] = {**messages[-1], "blocks": [*messages[-1]["blocks"], _share_button(answer)]}
         with self._lock:

@@ -34,6 +34,7 @@ _CONTENT = {
 _METADATA = {"metadata_too_large", "invalid_metadata_format", "invalid_metadata_schema"}
 _UNSURE = {"internal_error", "fatal_error", "service_unavailable", "request_timeout", "unknown"}
 _ATTEMPTS = 3
+_NO_ANSWER = {"answer": "runbook", "question": "", "part": 0, "parts": 1}
 
 
 class NotPosted(Exception):
@@ -51,13 +52,39 @@ class Replier:
     client: WebClient
     question: Question
 
-    def post_answer(self, answer: Answer, messages: Sequence[dict[str, Any]]) -> str:
-        """Post all messages of an answer; the ts of the first one."""
+    def post_answer(
+        self, answer: Answer, messages: Sequence[dict[str, Any]], over: str | None = None
+    ) -> str:
+        """Post all messages of an answer, the first in the place of ``over``; its ts."""
         posted: list[str] = []
         for number, message in enumerate(messages):
             payload = answer_payload(answer, self.question, number, len(messages))
-            posted += self._post_or_degrade(message, payload, answer.id)
+            if number == 0 and over and self._update(over, message, payload):
+                posted.append(over)
+            else:
+                posted += self._post_or_degrade(message, payload, answer.id)
         return posted[0]
+
+    def post_runbook(self, message: dict[str, Any]) -> str | None:
+        """Post what is there before an answer is; its ts, or None: the answer comes anyway."""
+        try:
+            return self._post(message, {"runbook": self.question.ts, **_NO_ANSWER})
+        except (NotPosted, SlackApiError) as error:
+            log.info("no runbook posted in %s: %s", self.question.channel, error)
+            return None
+
+    def _update(self, ts: str, message: dict[str, Any], payload: dict[str, Any]) -> bool:
+        try:
+            self.client.chat_update(
+                channel=self.question.channel,
+                ts=ts,
+                metadata={"event_type": EVENT_TYPE, "event_payload": payload},
+                **message,
+            )
+        except SLACK_FAILED as error:
+            log.info("posting instead of updating: %s", slack_error(error))
+            return False
+        return True
 
     def post_line(self, text: str, reference: str, blocks: Sequence[dict[str, Any]] = ()) -> str:
         """Post a short line: help, or what went wrong and under which id."""
@@ -72,10 +99,10 @@ class Replier:
         question = self.question
         if question.user is None:
             return
-        place = {"thread_ts": question.thread_ts} if question.in_thread else {}
+        thread_ts = question.thread_ts if question.in_thread else None
         try:
             self.client.chat_postEphemeral(
-                channel=question.channel, user=question.user, text=text, **place
+                channel=question.channel, user=question.user, text=text, thread_ts=thread_ts
             )
         except SLACK_FAILED as error:
             log.warning("could not tell the asker in %s: %s", question.channel, slack_error(error))

@@ -26,15 +26,16 @@ from agent.loop import Agent, Progress, build_agent
 from agent.settings import AgentSettings
 from bot.answering import Answering
 from bot.app import build_app, catch_all, event_listeners
-from bot.blocks import render_answer
+from bot.blocks import render_answer, render_runbook
 from bot.clients import SLACK_FAILED, SlackRefused, identify, open_clients, slack_error
 from bot.commands import Commands
 from bot.feedback import Feedback
 from bot.home import Home
 from bot.journal import open_journal
 from bot.recovery import Recovery
+from bot.runbook import find_runbook, read_alert
 from bot.settings import BotSettings
-from ingest.errors import FootnoteError, SettingsError
+from ingest.errors import FootnoteError, IngestError, SettingsError
 from ingest.index import Index, open_index
 from ingest.runs import Runs, own_data_folder
 from ingest.schedule import Schedule
@@ -75,14 +76,23 @@ class Bot:
         me = identify(clients.read)
         self._stack.enter_context(own_data_folder(index_settings.data_dir))
         url = settings.database_url.get_secret_value() if settings.database_url else None
-        self.journal = open_journal(url, index_settings.data_dir)
+        self.journal = open_journal(
+            url, index_settings.data_dir, store_text=settings.store_text
+        )
         self._stack.callback(self.journal.close)
         self.index = open_index(index_settings)
         self._stack.callback(self.index.close)
         runs = Runs(index_settings.data_dir)
-        agent = _Patient(build_agent(self.index, agent_settings), self.index, runs)
+        agent = build_agent(self.index, agent_settings, self.journal.spent)
+        patient = _Patient(agent, self.index, runs)
         self.answering = Answering(
-            clients, me, agent, rendering(self.index), self.journal, settings
+            clients,
+            me,
+            patient,
+            rendering(self.index),
+            self.journal,
+            settings,
+            runbooks(self.index),
         )
         self.recovery = Recovery(self.answering)
         self.schedule = Schedule(index_settings, self.index)
@@ -204,6 +214,21 @@ def rendering(index: Index) -> Callable[[Answer], Sequence[dict[str, Any]]]:
         )
 
     return render
+
+
+def runbooks(index: Index) -> Callable[[str], dict[str, Any] | None]:
+    """The text of an alert -> the message with its runbook, where the docs have it."""
+
+    def runbook(text: str) -> dict[str, Any] | None:
+        try:
+            alert = read_alert(text)
+            found = find_runbook(alert, index) if alert else None
+        except IngestError as error:
+            log.warning("no runbook: %s", error)
+            return None
+        return render_runbook(found.passages, found.found_by) if found else None
+
+    return runbook
 
 
 def _check_tokens(settings: BotSettings, *, http: bool) -> None:

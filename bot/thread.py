@@ -14,7 +14,7 @@ from typing import Any
 
 from slack_sdk import WebClient
 
-from agent.conversation import CitedChunk, Conversation, Turn
+from agent.conversation import CitedChunk, Conversation, Speaker, Turn
 from bot.alerts import message_text
 from bot.events import Identity, Message, Question, without_mention
 
@@ -69,7 +69,7 @@ def build_conversation(
         files = ", ".join(question.files)
         turns.append(Turn("person", asker, f"[attached files, which you cannot read: {files}]"))
     turns.append(Turn("person", asker, question_text(question, me, names)))
-    return Conversation(tuple(turns))
+    return Conversation(tuple(turns), question.user or "")
 
 
 def question_text(question: Question, me: Identity, names: Names) -> str:
@@ -96,6 +96,25 @@ def replies_of(question_ts: str, thread: Sequence[Message], me: Identity) -> lis
     return [m for m in thread if me.wrote(m) and _payload(m).get("question") == question_ts]
 
 
+def runbook_of(question_ts: str, thread: Sequence[Message], me: Identity) -> str | None:
+    """The ts of the runbook that was posted for this question before a crash."""
+    for message in thread:
+        if me.wrote(message) and _payload(message).get("runbook") == question_ts:
+            return str(message["ts"])
+    return None
+
+
+def alert_text(question: Question, thread: Sequence[Message], me: Identity) -> str:
+    """The alert that a question is asked under for the first time; empty where there is none."""
+    answered = (m for m in thread if me.wrote(m) and _payload(m).get("question"))
+    if any(str(m["ts"]) < question.ts for m in answered):
+        return ""
+    root = thread[0] if thread and question.in_thread else question.message
+    if root.get("bot_id") or root.get("bot_profile") or root.get("attachments"):
+        return message_text(root)
+    return ""
+
+
 def _earlier(
     question: Question, thread: Sequence[Message], me: Identity, names: Names
 ) -> Iterator[Turn]:
@@ -119,7 +138,7 @@ def _turn(message: Message, me: Identity, names: Names) -> Turn | None:
     text = message_text(_without_own_mention(message, me.user_id), names).strip()
     if not text:
         return None
-    speaker = "other_bot" if robot else "person"
+    speaker: Speaker = "other_bot" if robot else "person"
     return Turn(speaker, str(name), text)
 
 
