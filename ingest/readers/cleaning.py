@@ -14,11 +14,12 @@ ELEMENTS = (
     r"|section|select|small|source|span|strike|strong|style|sub|summary|sup|svg|table|tbody|td|tfoot"
     r"|th|thead|title|tr|tt|u|ul|var|video|[A-Z][a-z]\w*(?:\.\w+)*"
 )
-TAG = re.compile(rf"</?(?:{ELEMENTS})(?![\w:-]){ATTRIBUTES}>")
+CODE_SPAN = r"`[^`\n]+`"
+TAG = re.compile(rf"{CODE_SPAN}|</?(?:{ELEMENTS})(?![\w:-]){ATTRIBUTES}>")
 TARGET = r"(?:\((?:[^()\n]|\([^()\n]*\))*\)|\[[^\]\n]*\])"
 IMAGE = re.compile(rf"!\[([^\]\[]*)\]{TARGET}")
 LINK = re.compile(rf"\[((?:[^\[\]]|\[[^\[\]]*\])*)\]{TARGET}")
-WIKI_LINK = re.compile(r"\[\[([^\]|\n]*)(?:\|([^\]\n]*))?\]\]")
+WIKI_LINK = re.compile(r"\[\[([^\[\]|\n]*)(?:\|([^\[\]\n]*))?\]\]")
 AUTOLINK = re.compile(r"<((?:https?|mailto):[^>\s]*)>")
 FOOTNOTE = re.compile(r"\[\^[^\]\s]+\](:?)")
 SHORTCODE = re.compile(r"\{\{[<%]\s*(/?)\s*([\w/.-]+)(.*?)/?\s*[%>]\}\}", re.DOTALL)
@@ -35,7 +36,7 @@ ATTRIBUTE_LIST = re.compile(r"\s*\{[:#.][^{}\n]*\}")
 LINE_MARKS = re.compile(r"^[ \t>]*(?:#{1,6}[ \t]+|[-*+][ \t]+(?:\[[ xX]\][ \t]+)?)?", re.MULTILINE)
 RULE = re.compile(r"^[ \t>]*(?:[-=*_~+|: \t]{3,}|`{3,}.*|~{3,}.*)$", re.MULTILINE)
 CLOSING_MARKS = re.compile(r"[ \t]+#+[ \t]*$", re.MULTILINE)
-EMPHASIS = re.compile(r"(?<![\w*])(\*{1,3}|_{2,3})(?=\S)([^*_\n]+?)(?<=\S)\1(?![\w*])")
+EMPHASIS = re.compile(rf"{CODE_SPAN}|(?<![\w*])(\*{{1,3}})(?=\S)([^*\n]+?)(?<=\S)\1(?![\w*])")
 BLANK_LINES = re.compile(r"\n\s*\n+")
 EDGE_BARS = re.compile(r"^\s*\||\|\s*$", re.MULTILINE)
 TRIGGER = re.compile(r"[<>&{\[!:=|#*_~`\\-]")
@@ -97,12 +98,14 @@ def _markdown(text: str) -> str:
     text = COLONS.sub("", TAB.sub(r"\1", text))
     text = RULE.sub("", text)
     text = CLOSING_MARKS.sub("", LINE_MARKS.sub("", text))
-    text = EMPHASIS.sub(r"\2", text)
+    text = EMPHASIS.sub(lambda match: match[2] or match[0], text)
     return unescape(text) if "&" in text else text
 
 
 def _tag(match: re.Match[str]) -> str:
-    """A tag leaves the words in its attributes; a cell or line break leaves a space."""
+    """A tag leaves the words in its attributes; a cell or line break a space; code is let be."""
+    if match[0].startswith("`"):
+        return match[0]
     words = " ".join(filter(None, SPOKEN.findall(match[0])))
     if words:
         return f" {words} "
@@ -135,7 +138,7 @@ def _rst(text: str) -> str:
     text = RST_DIRECTIVE.sub(_directive, text)
     text = RST_LITERAL.sub(r"\1", RST_LINK.sub(r"\1", RST_ROLE.sub(r"\1", text)))
     text = RST_UNDERLINE.sub("", text)
-    return EMPHASIS.sub(r"\2", text)
+    return EMPHASIS.sub(lambda match: match[2] or match[0], text)
 
 
 def _directive(match: re.Match[str]) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from bs4 import BeautifulSoup
-from bs4.element import Comment, NavigableString, PageElement, PreformattedString, Tag
+from bs4.element import NavigableString, PageElement, PreformattedString, Tag
 
 from ingest.readers.reading import Block, Kind, Reading
 
@@ -23,23 +23,39 @@ INLINE = {
     "img", "ins", "kbd", "label", "mark", "q", "s", "samp", "small", "span", "strike", "strong",
     "sub", "sup", "time", "tt", "u", "var", "wbr", "br", "td", "th",
 }  # fmt: skip
+SPACE = re.compile(r"\s+")
 HEADING = re.compile(r"^h([1-6])$")
-MAIN = ("main", "[role=main]", "article")
+CODE = {"code", "kbd", "samp", "tt"}
+CELLS = {"td", "th"}
+COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 
 
 def read_html(lines: Sequence[str]) -> Reading:
     """Read a page."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that a page looks like XML, or like a file's name
-        soup = BeautifulSoup("\n".join(lines), "html.parser")
+        soup = BeautifulSoup(_closed("\n".join(lines)), "html.parser")
     title = " ".join(soup.title.get_text().split()) if soup.title else ""
-    mains = [found for selector in MAIN for found in soup.select(selector, limit=1)]
+    main = soup.find("main") or soup.find(role="main") or soup.body
     text = _Text()
-    text.read(mains[0] if mains else soup.body or soup)
-    text.close()
+    text.read(main if isinstance(main, Tag) else soup)
     return Reading(
         "plain", tuple(text.lines), tuple(text.blocks), numbers=tuple(text.numbers), title=title
     )
+
+
+def _closed(source: str) -> str:
+    """Without comments, and without tags that never close: the parser takes long over those."""
+    source = COMMENT.sub(lambda comment: "\n" * comment[0].count("\n"), source)
+    end = source.rfind(">") + 1
+    return source[:end] + source[end:].replace("<", "&lt;")
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    """Where a tag's content ends."""
+
+    tag: Tag
 
 
 @dataclass
@@ -55,38 +71,51 @@ class _Text:
     line: int = 1
     begun: int = 0
 
-    def read(self, element: PageElement) -> None:
-        if isinstance(element, Tag):
-            self.line = max(self.line, element.sourceline or 1)
-            self._read_tag(element)
-        elif isinstance(element, NavigableString):
-            if not isinstance(element, (Comment, PreformattedString)):
-                self._say(str(element))
-            self.line += str(element).count("\n")
+    def read(self, root: Tag) -> None:
+        """Go through a tag's content; not recursively, for what is never closed nests deep."""
+        waiting: list[PageElement | _End] = [root]
+        while waiting:
+            element = waiting.pop()
+            if isinstance(element, _End):
+                self._leave(element.tag)
+            elif isinstance(element, Tag):
+                self.line = max(self.line, element.sourceline or 1)
+                if self._enter(element):
+                    waiting.append(_End(element))
+                    waiting.extend(reversed(element.contents))
+            elif isinstance(element, NavigableString):
+                if not isinstance(element, PreformattedString):
+                    self._say(str(element))
+                self.line += str(element).count("\n")
+        self._close()
 
-    def _read_tag(self, tag: Tag) -> None:
+    def _enter(self, tag: Tag) -> bool:
+        """Begin a tag; says whether its content is to be read."""
         if tag.name in UNSEEN or tag.has_attr("hidden"):
-            return
+            return False
         if tag.name == "img":
             self._say(str(tag.get("alt") or ""))
         elif tag.name == "br":
             self.words.append("\n")
         elif tag.name == "pre":
             self._preformatted(tag)
-        elif tag.name in INLINE:
-            self._inline(tag)
-        else:
-            self._block(tag)
+            return False
+        elif tag.name in CELLS and self.words:
+            self._say(" | ")
+        elif tag.name in CODE:
+            self._say("`")
+        elif tag.name not in INLINE:
+            self._begin_block(tag)
+        return True
 
-    def _inline(self, tag: Tag) -> None:
-        mark = "`" if tag.name in ("code", "kbd", "samp", "tt") else ""
-        self._say(mark or (" | " if tag.name in ("td", "th") and self.words else ""))
-        for child in tag.children:
-            self.read(child)
-        self._say(mark)
+    def _leave(self, tag: Tag) -> None:
+        if tag.name in CODE:
+            self._say("`")
+        elif tag.name not in INLINE:
+            self._close()
 
-    def _block(self, tag: Tag) -> None:
-        self.close()
+    def _begin_block(self, tag: Tag) -> None:
+        self._close()
         heading = HEADING.match(tag.name)
         if heading:
             self.kind, self.level = "heading", int(heading[1])
@@ -94,32 +123,31 @@ class _Text:
             self.kind = "table"
         elif tag.name == "li":
             self._say("- ")
-        for child in tag.children:
-            self.read(child)
-        self.close()
 
     def _preformatted(self, tag: Tag) -> None:
-        self.close()
-        text = tag.get_text().strip("\n")
+        self._close()
+        text = tag.get_text()
         start = len(self.lines)
         for offset, line in enumerate(text.split("\n")):
-            self._add(line.rstrip(), self.line + offset)
-        self._end_block("code", start)
-        self.line += tag.get_text().count("\n")
+            if line.strip() or len(self.lines) > start:
+                self._add(line.rstrip(), self.line + offset)
+        if len(self.lines) > start:
+            self._end_block("code", start)
+        self.line += text.count("\n")
 
     def _say(self, text: str) -> None:
-        if text and not (text.isspace() and not self.words):
+        if text and (self.words or not text.isspace()):
             if not self.words:
                 self.begun = self.line + len(text) - len(text.lstrip("\n"))
-            self.words.append(re.sub(r"\s+", " ", text))
+            self.words.append(SPACE.sub(" ", text))
 
-    def close(self) -> None:
+    def _close(self) -> None:
         """End the block that is being read, if it has any words."""
         said = "".join(self.words)
         start = len(self.lines)
         for part in said.split("\n"):
-            if folded := " ".join(part.split()):
-                self._add(folded, self.begun)
+            if part.strip(" -|`"):
+                self._add(" ".join(part.split()), self.begun)
         if len(self.lines) > start:
             self.numbers[-1] = max(self.begun, self.line)
             self._end_block(self.kind, start, self.level)

@@ -69,7 +69,8 @@ def covering(blocks: Sequence[Block], lines: Sequence[str], start: int, end: int
         if first < block.start and covered and block.kind == "heading":
             covered[-1] = replace(covered[-1], end=block.start)
             first = block.start
-        covered.append(replace(block, start=max(first, position)))
+        start = max(first, position)
+        covered.append(block if start == block.start else replace(block, start=start))
         position = block.end
     if covered and any(line.strip() for line in lines[position:end]):
         covered[-1] = replace(covered[-1], end=end)

@@ -12,6 +12,7 @@ from docutils import nodes
 from docutils.core import publish_doctree
 
 from ingest.readers.reading import Block, Reading
+from ingest.readers.text import paragraphs
 
 SETTINGS: dict[str, object] = {
     "_disable_config": True,
@@ -25,6 +26,8 @@ SETTINGS: dict[str, object] = {
     "docinfo_xform": False,
     "smart_quotes": False,
 }
+LARGEST = 150_000
+"""Characters up to which docutils is asked; some of its constructs take time by the square."""
 COMMENT = re.compile(r"^(\s*)\.\.(?:\s|$)")
 NAVIGATION = re.compile(r"^\s*\.\.\s+(?:toctree|contents|index|highlight|meta)::")
 CODE = re.compile(r"^\.\.\s+(?:code-block|code|sourcecode|parsed-literal|prompt|doctest)::")
@@ -38,7 +41,9 @@ RULE = re.compile(r"^([^\w\s])\1*\s*$")
 
 
 def read_rst(lines: Sequence[str]) -> Reading:
-    """Read a page."""
+    """Read a page; a very large one by its paragraphs only."""
+    if sum(map(len, lines)) > LARGEST:
+        return Reading("rst", tuple(lines), tuple(paragraphs(lines)))
     document = publish_doctree("\n".join(lines), settings_overrides=SETTINGS)
     shown = _without_unseen(lines, document)
     headings = list(_headings(document, shown))

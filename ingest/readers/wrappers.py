@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 FENCE = re.compile(r"^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(`{3,}(?=[^`]*$)|~{3,})")
 ITEM = re.compile(r"^[ \t>]*(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)")
-INDENTED_BODY = re.compile(r"^( *)(?:!!!|\?\?\?\+?|===[+!]?) *[\w\"']")
+INDENTED_BODY = re.compile(r"^( *)(?:!!!|\?\?\?\+?|===[+!]?) *[\w\"']", re.MULTILINE)
 MARK = re.compile(r"`+|<!--|\{/\*")
 CLOSINGS = {"<!--": "-->", "{/*": "*/}"}
 NAMES = (
@@ -34,7 +34,7 @@ def unwrapped(lines: Sequence[str], *, mdx: bool) -> tuple[list[str], list[str]]
     if not TRIGGER.search("\n".join(lines)):
         return list(lines), list(lines)
     shown = _Pass(lines, mdx=mdx).shown
-    return shown, _dedented(shown)
+    return shown, _dedented(shown) if INDENTED_BODY.search("\n".join(shown)) else shown
 
 
 class _Pass:
