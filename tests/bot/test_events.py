@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.events import Deleted, Identity, Key, Question, mentioned, read_event, without_mention
@@ -151,6 +151,7 @@ NAMES = st.sampled_from(
 )  # fmt: skip
 
 
+@settings(deadline=None)
 @given(
     st.dictionaries(NAMES, JSON),
     st.sampled_from(["message", "app_mention"]),
