@@ -5,6 +5,7 @@ import json
 import os
 import re
 import shutil
+import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,9 +13,12 @@ from typing import Any
 
 import pytest
 
-from ingest.chunker import chunk_document, chunk_prefix
-from ingest.documents import Chunk
-from ingest.loader import UnreadableDocument, load
+from ingest.chunker import chunk_prefix
+from ingest.documents import Passage
+from ingest.index import open_index
+from ingest.pipeline import run_ingest
+from ingest.settings import IndexSettings
+from tests.ingest.hashing import HashingEmbedder
 
 CASES = Path(os.environ.get("FOOTNOTE_SHARED", Path(__file__).parents[3] / "shared")) / "cases/dev"
 
@@ -33,22 +37,24 @@ def cases() -> list[Any]:
 class Outcome:
     """What a tree became."""
 
-    chunks: dict[str, list[Chunk]] = field(default_factory=dict)
+    pages: dict[str, tuple[Passage, ...]] = field(default_factory=dict)
     skipped: dict[str, str] = field(default_factory=dict)
+    found: dict[str, list[str]] = field(default_factory=dict)
+    """Paths of the first results of each query."""
 
-    def all_chunks(self) -> Iterator[Chunk]:
-        for chunks in self.chunks.values():
-            yield from chunks
+    def all(self) -> Iterator[Passage]:
+        for passages in self.pages.values():
+            yield from passages
 
-    def holding(self, path: str, text: str) -> list[Chunk]:
+    def holding(self, path: str, text: str) -> list[Passage]:
         wanted = folded(text)
-        return [chunk for chunk in self.chunks.get(path, []) if wanted in everything(chunk)]
+        return [passage for passage in self.pages.get(path, ()) if wanted in everything(passage)]
 
 
 @pytest.mark.parametrize("case", cases())
 def test_a_docs_tree_becomes_what_its_case_says(case: Case, tmp_path: Path) -> None:
     repo = build(case["input"], tmp_path)
-    outcome = read_all(repo / case["input"]["docs_root"])
+    outcome = ingested(repo, case, tmp_path / "data")
     assert problems(case["expect"], outcome) == []
 
 
@@ -56,9 +62,8 @@ def folded(text: str) -> str:
     return " ".join(text.split())
 
 
-def everything(chunk: Chunk) -> str:
-    """All that the index keeps of a chunk, its text in both forms and its heading path."""
-    return folded(" \n ".join((*chunk.heading, chunk.text, chunk.search_text)))
+def everything(passage: Passage) -> str:
+    return folded(" \n ".join((*passage.heading, passage.text)))
 
 
 def expanded(rule: Any) -> Any:
@@ -98,25 +103,43 @@ def build(given: Case, tmp_path: Path) -> Path:
                 target.symlink_to(step["target"].replace("{OUTSIDE}", str(outside)))
             case "gitlink":
                 target.mkdir()
+    git(repo, "init", "-q")
+    git(repo, "add", "-A")
+    for step in given.get("setup", []):
+        if step["op"] == "gitlink":
+            git(
+                repo,
+                "update-index",
+                "--add",
+                "--cacheinfo",
+                f"160000,{step['commit']},{step['path']}",
+            )
+    git(repo, "commit", "-q", "-m", "docs")
     return repo
 
 
-def read_all(root: Path) -> Outcome:
-    """Every regular file below the docs root, read and cut."""
-    outcome = Outcome()
-    for file in sorted(root.rglob("*")):
-        path = file.relative_to(root).as_posix()
-        if file.is_symlink():
-            outcome.skipped[path] = "symlink"
-        elif file.is_dir() and not any(file.iterdir()):
-            outcome.skipped[path] = "submodule"
-        elif file.is_file():
-            try:
-                document = load(path, file.read_bytes())
-            except UnreadableDocument as unreadable:
-                outcome.skipped[path] = unreadable.reason
-            else:
-                outcome.chunks[path] = chunk_document(document, lambda text: len(text) <= 1200)
+def git(repo: Path, *arguments: str) -> None:
+    identity = ("-c", "user.name=docs", "-c", "user.email=docs@example.com")
+    subprocess.run(("git", "-C", str(repo), *identity, *arguments), check=True)
+
+
+def ingested(repo: Path, case: Case, data_dir: Path) -> Outcome:
+    settings = IndexSettings(
+        docs_repo=str(repo),
+        docs_root=case["input"]["docs_root"].removeprefix("."),
+        data_dir=data_dir,
+    )
+    embedder = HashingEmbedder()
+    index = open_index(settings, embedder)
+    report = run_ingest(settings, index, embedder)
+    outcome = Outcome(skipped={skipped.path: skipped.reason for skipped in report.skipped})
+    for info in index.documents():
+        page = index.page(info.path)
+        outcome.pages[info.path] = page.passages if page else ()
+    for item in case["expect"].get("search", []):
+        passages = index.search(item["query"], k=3).passages
+        outcome.found[item["query"]] = [passage.path for passage in passages]
+    index.close()
     return outcome
 
 
@@ -130,11 +153,11 @@ def problems(expect: Case, outcome: Outcome) -> list[str]:
 
 
 def check_ids(expect: Case, outcome: Outcome) -> Iterator[str]:
-    ids = [chunk.id for chunk in outcome.all_chunks()]
+    ids = [chunk.id for chunk in outcome.all()]
     if len(set(ids)) < len(ids):
         yield "an id occurs twice"
     for path, base in expect.get("ids", {}).items():
-        own = [chunk.id for chunk in outcome.chunks.get(path, [])]
+        own = [chunk.id for chunk in outcome.pages.get(path, ())]
         if not own or own != [f"{base}-{n}" for n in range(len(own))] or chunk_prefix(path) != base:
             yield f"ids of {path}: {own}"
     yield from (f"no id {id}" for id in expect.get("exact_ids", []) if id not in ids)
@@ -145,11 +168,11 @@ def check_texts(expect: Case, outcome: Outcome) -> Iterator[str]:
         if not outcome.holding(item["path"], item["text"]):
             yield f"not found in {item['path']}: {item['text']!r}"
     for text in (*expect.get("absent", []), *expect.get("absent_should", [])):
-        for chunk in outcome.all_chunks():
-            if text in "\n".join((*chunk.heading, chunk.text, chunk.search_text)):
+        for chunk in outcome.all():
+            if text in "\n".join((*chunk.heading, chunk.text)):
                 yield f"{text!r} is in {chunk.id}"
     for item in (*expect.get("together", []), *expect.get("together_should", [])):
-        chunks = outcome.chunks.get(item["path"], [])
+        chunks = outcome.pages.get(item["path"], ())
         if not any(all(folded(t) in everything(c) for t in item["texts"]) for c in chunks):
             yield f"not together: {item['texts']}"
 
@@ -160,7 +183,7 @@ def check_headings(expect: Case, outcome: Outcome) -> Iterator[str]:
         if paths != {tuple(item["headings"])}:
             yield f"{item['text']!r} is under {paths}"
     for text in expect.get("no_heading", []):
-        for chunk in outcome.all_chunks():
+        for chunk in outcome.all():
             if any(text in heading for heading in chunk.heading):
                 yield f"{text!r} is a heading of {chunk.id}"
 
@@ -173,7 +196,10 @@ def check_places(expect: Case, outcome: Outcome) -> Iterator[str]:
     for item in expect.get("skipped", []):
         if not outcome.skipped.get(item["path"], "").startswith(item["reason"]):
             yield f"{item['path']} is not skipped as {item['reason']}: {outcome.skipped}"
-    for chunk in outcome.all_chunks():
+    for item in expect.get("search", []):
+        if item["path"] not in outcome.found[item["query"]]:
+            yield f"{item['query']!r} finds {outcome.found[item['query']]}"
+    for chunk in outcome.all():
         if len(chunk.text) > expect.get("max_chunk_chars", 12_000) or not chunk.text.strip():
             yield f"{chunk.id} has {len(chunk.text)} characters"
 
