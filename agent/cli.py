@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Protocol
 
 import typer
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.markdown import Markdown
 
 from agent.answer import Answer
+from agent.budget import Spent
 from agent.conversation import CitedChunk, Conversation, Turn
 from agent.loop import Agent, Progress, build_agent
 from agent.settings import AgentSettings
@@ -27,6 +28,14 @@ ASKER = "you"
 FOOTNOTE = "footnote"
 
 
+class Ledger(Protocol):
+    """Where answers are recorded, and what was spent on them; the root command's ``obj``."""
+
+    def spent(self, asker: str) -> Spent: ...
+
+    def record(self, conversation: Conversation, answer: Answer) -> None: ...
+
+
 class _ThreadTurn(BaseModel):
     """One turn of a ``--thread`` file."""
 
@@ -38,6 +47,7 @@ class _ThreadTurn(BaseModel):
 
 @app.command()
 def ask(
+    context: typer.Context,
     question: Annotated[str, typer.Argument(help="The question, in quotes.")],
     thread: Annotated[
         Path | None,
@@ -55,8 +65,10 @@ def ask(
     Without ANTHROPIC_API_KEY the answer is the best passages, verbatim.
     """
     turns = _read_thread(thread) if thread else ()
-    with _agent() as agent:
-        answer = agent.answer(Conversation((*turns, Turn("person", ASKER, question))))
+    conversation = Conversation((*turns, Turn("person", ASKER, question)))
+    with _agent(context.obj) as agent:
+        answer = agent.answer(conversation)
+    _record(context.obj, conversation, answer)
     if as_json:
         trace = {"trace": answer.trace.to_json()} if verbose else {}
         sys.stdout.write(json.dumps(answer.to_json() | trace, ensure_ascii=False) + "\n")
@@ -68,32 +80,40 @@ def ask(
 
 @app.command()
 def chat(
+    context: typer.Context,
     verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Show every step.")] = False,
 ) -> None:
     """Talk with the docs in the terminal; an empty line or Ctrl-D ends it."""
     console = Console()
     turns: list[Turn] = []
-    with _agent() as agent:
+    with _agent(context.obj) as agent:
         while question := _line(console):
             turns.append(Turn("person", ASKER, question))
+            conversation = Conversation(tuple(turns))
             with console.status("thinking …") as status:
                 answer = agent.answer(
-                    Conversation(tuple(turns)),
+                    conversation,
                     on_progress=lambda p: status.update(_progress(p)),
                 )
+            _record(context.obj, conversation, answer)
             _print(answer, console, verbose=verbose)
             cited = tuple(CitedChunk(passage.id, passage.hash) for passage in answer.citations)
             turns.append(Turn("footnote", FOOTNOTE, answer.text, cited))
 
 
 @contextmanager
-def _agent() -> Iterator[Agent]:
+def _agent(ledger: Ledger | None) -> Iterator[Agent]:
     settings = read_settings(AgentSettings)
     index = open_index(read_settings(IndexSettings))
     try:
-        yield build_agent(index, settings)
+        yield build_agent(index, settings, ledger.spent if ledger else None)
     finally:
         index.close()
+
+
+def _record(ledger: Ledger | None, conversation: Conversation, answer: Answer) -> None:
+    if ledger is not None:
+        ledger.record(conversation, answer)
 
 
 def _read_thread(path: Path) -> tuple[Turn, ...]:
@@ -141,7 +161,7 @@ def _print(answer: Answer, console: Console, *, verbose: bool) -> None:
 
 
 def _summary(answer: Answer) -> str:
-    facts: list[Any] = [answer.verdict, f"{answer.seconds:.1f} s"]
+    facts: list[Any] = [answer.id, answer.verdict, f"{answer.seconds:.1f} s"]
     if answer.model:
         facts += [answer.model, f"{answer.steps} steps", f"{len(answer.searches)} searches"]
         cost = answer.cost_usd

@@ -32,6 +32,8 @@ class Conversation:
     """The turns of a thread, oldest first; the last one is the question."""
 
     turns: tuple[Turn, ...]
+    asker_id: str = ""
+    """Whose daily limit counts; never sent to the model."""
 
     @property
     def question(self) -> str:

@@ -26,6 +26,10 @@ def add(one: Usage, other: Usage) -> Usage:
     )
 
 
+def price_is_known(model: str) -> bool:
+    return cost_usd(model, {"input_tokens": 1, "output_tokens": 1}) is not None
+
+
 def cost_usd(model: str, usage: dict[str, Any]) -> float | None:
     """None where the price of the model is not known: better no number than a wrong one."""
     try:

@@ -136,7 +136,12 @@ class Exchange:
         found = {}
         if search := result.search:
             distances = [round(distance, 4) for distance in search.distances]
-            found = {"ids": list(search.ids), "distances": distances, "weak": search.weak}
+            found = {
+                "query": search.query,
+                "ids": list(search.ids),
+                "distances": distances,
+                "weak": search.weak,
+            }
         draft.note(
             "tool_result",
             name=call.name,

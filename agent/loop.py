@@ -11,6 +11,7 @@ from collections.abc import Callable
 from anthropic.types import Message
 
 from agent.answer import Answer
+from agent.budget import Budget, Spending
 from agent.content import reply_text
 from agent.conversation import Conversation
 from agent.deadline import Deadline, DeadlinePassed
@@ -52,10 +53,12 @@ class Agent:
         settings: AgentSettings,
         *,
         fallback: Model | None = None,
+        spending: Spending | None = None,
     ) -> None:
         self._index = index
         self._models = [m for m in (model, fallback) if m is not None]
         self._settings = settings
+        self._budget = Budget(settings, spending)
         self._cache = SearchCache()
         self._corpus: tuple[str, Corpus] = ("", Corpus(()))
 
@@ -71,7 +74,11 @@ class Agent:
         if not conversation.question.strip() and not any(t.text for t in conversation.earlier):
             return draft.answer("no_search", _HELP)
         why = "No language model is set up."
-        for model in self._models:
+        models = self._models
+        if models and (refusal := self._budget.refusal(conversation.asker_id)):
+            why, models = refusal, []
+            draft.note("degrade", error="budget")
+        for model in models:
             try:
                 return self._with_model(model, draft)
             except DeadlinePassed:
@@ -274,8 +281,11 @@ class Agent:
         return draft.answer("failed", text, reason=reason)
 
 
-def build_agent(index: Index, settings: AgentSettings) -> Agent:
-    """The agent that ``settings`` describe; without a key it answers from passages alone."""
+def build_agent(index: Index, settings: AgentSettings, spending: Spending | None = None) -> Agent:
+    """The agent that ``settings`` describe; without a key it answers from passages alone.
+
+    ``spending`` knows what was spent today; without it no daily limit holds.
+    """
     if settings.api_key is None and settings.auth_token is None:
         return Agent(index, None, settings)
     fallback = settings.fallback_model
@@ -284,4 +294,5 @@ def build_agent(index: Index, settings: AgentSettings) -> Agent:
         ClaudeModel(settings.model, settings),
         settings,
         fallback=ClaudeModel(fallback, settings) if fallback else None,
+        spending=spending,
     )

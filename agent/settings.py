@@ -1,9 +1,12 @@
 """Settings of the agent, read from the environment and ``.env``."""
 
-from typing import Literal
+import re
+from typing import Annotated, Literal
 
-from pydantic import Field, SecretStr
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import Field, SecretStr, field_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+_DOMAIN = re.compile(r"(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}")
 
 
 class AgentSettings(BaseSettings):
@@ -37,3 +40,23 @@ class AgentSettings(BaseSettings):
     """Seconds without a byte from the model before a call counts as lost."""
     conversation_tokens: int = Field(default=20_000, ge=1_000)
     """Budget for earlier turns; the root and the newest turns are kept."""
+    daily_usd: float | None = Field(default=None, ge=0)
+    """Dollars a day (UTC) for all answers; beyond it they are passages only."""
+    daily_usd_per_user: float | None = Field(default=None, ge=0)
+    self_check: bool = False
+    """Whether the model judges what its first search found, in a request of its own."""
+    web_search: bool = False
+    """Whether the web is searched when the docs have no answer."""
+    web_domains: Annotated[tuple[str, ...], NoDecode] = ()
+    """The only domains it is searched on, their subdomains included; empty means all."""
+
+    @field_validator("web_domains", mode="before")
+    @classmethod
+    def _split(cls, value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        domains = tuple(part.strip().lower() for part in value.split(",") if part.strip())
+        for domain in domains:
+            if not _DOMAIN.fullmatch(domain):
+                raise ValueError(f"{domain!r} is no bare domain such as docs.python.org")
+        return domains

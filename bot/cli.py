@@ -42,6 +42,17 @@ app.add_typer(agent_app)
 app.add_typer(debug_app, name="debug")
 
 Port = Annotated[int, typer.Option(min=1, max=65535, help="Port of the local Slack workspace.")]
+AsJson = Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")]
+
+
+@app.callback()
+def _root(context: typer.Context) -> None:
+    """What every command may use; the journal is opened by those that need it."""
+    from bot.terminal import Terminal
+
+    terminal = Terminal()
+    context.obj = terminal
+    context.call_on_close(terminal.close)
 
 
 @app.command("try")
@@ -102,9 +113,7 @@ def sandbox(
 
 
 @app.command()
-def doctor(
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
-) -> None:
+def doctor(as_json: AsJson = False) -> None:
     """Check settings, docs repo, index, Slack and model, and say how to mend what is wrong."""
     from bot.doctor import examine, print_findings
 
@@ -114,6 +123,56 @@ def doctor(
     else:
         print_findings(findings)
     if not all(finding.ok for finding in findings):
+        raise typer.Exit(1)
+
+
+@app.command()
+def trace(
+    context: typer.Context,
+    answer_id: Annotated[
+        str | None,
+        typer.Argument(metavar="[ID]", help="Id of an answer; without it, the newest are listed."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show how an answer came about: requests, searches, passages, checks, time and cost."""
+    from bot.traces import find_answer, newest, print_newest, print_trace, trace_json
+
+    journal = context.obj.journal
+    if answer_id is None:
+        lines = newest(journal)
+        if as_json:
+            _print_json({"answers": lines})
+        else:
+            print_newest(lines, _console())
+        return
+    told = trace_json(find_answer(journal, answer_id), journal)
+    if as_json:
+        _print_json(told)
+    else:
+        print_trace(told, _console())
+
+
+@app.command()
+def replay(
+    context: typer.Context,
+    answer_id: Annotated[str, typer.Argument(metavar="ID", help="Id of the answer.")],
+    as_json: AsJson = False,
+) -> None:
+    """Ask an old question again, against today's index, and show what is different.
+
+    The question is read from Slack again; those of the terminal only if FOOTNOTE_STORE_TEXT is on.
+    """
+    from bot.replay import print_difference, replay
+    from bot.traces import find_answer
+
+    record = find_answer(context.obj.journal, answer_id)
+    answer, told = replay(record, context.obj)
+    if as_json:
+        _print_json(told)
+    else:
+        print_difference(told, _console())
+    if answer.verdict == "failed":
         raise typer.Exit(1)
 
 
@@ -149,6 +208,10 @@ def _filter_json(convert: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
     if not isinstance(request, dict):
         raise SettingsError("stdin is not a JSON object. Pipe one JSON object in.")
     _print_json(convert(request))
+
+
+def _console() -> Console:
+    return Console(highlight=False, soft_wrap=True)
 
 
 def _print_json(value: dict[str, Any]) -> None:

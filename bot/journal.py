@@ -1,4 +1,4 @@
-"""What was seen, claimed and answered, and the record of every answer. No message text.
+"""What was seen, claimed and answered, and the record of every answer. Texts only if asked for.
 
 A message is noted before Slack gets its acknowledgement, claimed by the one worker that decides to
 answer it, and marked when the reply stands in the thread. What a crash leaves between those
@@ -12,19 +12,23 @@ import os
 import socket
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import sqlalchemy as sa
-from sqlalchemy.exc import ArgumentError, IntegrityError, NoSuchModuleError, SQLAlchemyError
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from agent.answer import Answer
+from agent.budget import Spent
+from agent.conversation import Turn
+from bot.database import open_database
 from bot.events import Key, Question
-from bot.records import AnswerRecord, Base, HumanCall, NotedMessage, Vote
-from ingest.errors import SettingsError
+from bot.records import AnswerRecord, AnswerText, HumanCall, NotedMessage, Vote, answer_record
 
 LEASE_SECONDS = 90.0
 MAX_ATTEMPTS = 3
@@ -38,14 +42,15 @@ Outcome = Literal["answered", "refused", "failed", "stopped"]
 class Journal:
     """Shared by the threads of one process, and by replicas through a server database."""
 
-    def __init__(self, engine: sa.Engine, *, alone: bool) -> None:
+    def __init__(self, engine: sa.Engine, *, alone: bool, store_text: bool = False) -> None:
         self._engine = engine
         self._alone = alone
+        self._store_text = store_text
         self._me = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
-        Base.metadata.create_all(engine)
         with self._session() as session:
             old = time.time() - _KEEP_SECONDS
             session.execute(sa.delete(NotedMessage).where(NotedMessage.noted_at < old))
+            session.execute(sa.delete(AnswerText).where(AnswerText.at < old))
             if alone:  # the data folder is ours, so whoever held these claims is dead
                 session.execute(
                     sa.update(NotedMessage)
@@ -188,33 +193,41 @@ class Journal:
                 )
             )
 
-    def record(self, question: Question, answer: Answer, reply_ts: str | None) -> None:
+    def record(
+        self,
+        question: Question,
+        answer: Answer,
+        reply_ts: str | None,
+        thread: Sequence[Turn] = (),
+    ) -> None:
+        """Keep how an answer came about; its words, and the ``thread`` before it, if we may."""
         with self._session() as session:
-            session.merge(
-                AnswerRecord(
-                    id=answer.id,
-                    team=question.team,
-                    channel=question.channel,
-                    ts=question.ts,
-                    thread_ts=question.thread_ts,
-                    user=question.user,
-                    reply_ts=reply_ts,
-                    verdict=answer.verdict,
-                    reason=answer.reason,
-                    model=answer.model,
-                    revision=answer.revision,
-                    steps=answer.steps,
-                    cost_usd=answer.cost_usd,
-                    seconds=round(answer.seconds, 3),
-                    at=time.time(),
-                    citations=[
-                        {"id": p.id, "path": p.path, "hash": p.hash, "lines": list(p.lines)}
-                        for p in answer.citations
-                    ],
-                    passages=[{"id": p.id, "hash": p.hash} for p in answer.passages[:20]],
-                    unsupported=len(answer.unsupported),
-                    trace=answer.trace.to_json(),
+            session.merge(answer_record(question, answer, reply_ts))
+            if self._store_text:
+                session.merge(
+                    AnswerText(
+                        answer_id=answer.id,
+                        question=answer.question,
+                        text=answer.text,
+                        thread=[asdict(turn) for turn in thread],
+                        at=time.time(),
+                    )
                 )
+
+    def text(self, answer_id: str) -> AnswerText | None:
+        """The words of an answer; None where they were not kept."""
+        with self._session() as session:
+            return session.get(AnswerText, answer_id)
+
+    def spent(self, user: str) -> Spent:
+        """Dollars since midnight UTC, as far as prices are known: of all, and of one person."""
+        today = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
+        cost = sa.func.coalesce(sa.func.sum(AnswerRecord.cost_usd), 0.0)
+        everybody = sa.select(cost).where(AnswerRecord.at >= today)
+        with self._session() as session:
+            return Spent(
+                session.scalar(everybody) or 0.0,
+                session.scalar(everybody.where(AnswerRecord.user == user)) or 0.0,
             )
 
     def answer(self, answer_id: str) -> AnswerRecord | None:
@@ -272,47 +285,15 @@ class Journal:
             yield session
 
 
-def open_journal(database_url: str | None, data_dir: Path) -> Journal:
-    """The journal in the given database, else in the data folder, which is then ours alone."""
-    if database_url is None:
-        data_dir.mkdir(parents=True, exist_ok=True)
-        url = sa.URL.create("sqlite", database=str(data_dir / "journal.sqlite"))
-        return Journal(_sqlite(url), alone=True)
-    scheme, _, rest = database_url.partition("://")
-    if scheme in ("postgres", "postgresql"):
-        database_url = f"postgresql+psycopg://{rest}"
-    try:
-        parsed = sa.make_url(database_url)
-        if parsed.get_backend_name() == "sqlite":
-            return Journal(_sqlite(parsed), alone=False)
-        return Journal(sa.create_engine(parsed, pool_pre_ping=True), alone=False)
-    except (ArgumentError, NoSuchModuleError, ImportError) as error:
-        raise SettingsError(
-            "DATABASE_URL is not a database address that can be used; "
-            "write postgresql://user:password@host/name and install footnote[postgres]"
-        ) from error
-    except SQLAlchemyError as error:
-        raise SettingsError(
-            f"DATABASE_URL: the database cannot be used ({type(error).__name__}); "
-            "check that it runs, its name, user and password"
-        ) from error
+def open_journal(
+    database_url: str | None, data_dir: Path, *, alone: bool = True, store_text: bool = False
+) -> Journal:
+    """The journal in the given database, else in the data folder, which is then ours alone.
 
-
-def _sqlite(url: sa.URL) -> sa.Engine:
-    engine = sa.create_engine(url, connect_args={"timeout": 15})
-
-    @sa.event.listens_for(engine, "connect")
-    def _connected(connection: Any, _record: object) -> None:
-        connection.isolation_level = None  # transactions are opened below, not by the driver
-        connection.execute("PRAGMA journal_mode=WAL")
-        connection.execute("PRAGMA synchronous=NORMAL")
-
-    @sa.event.listens_for(engine, "begin")
-    def _begun(connection: sa.Connection) -> None:
-        # A reader that turns writer could fail at once with "locked"; taking the lock first waits.
-        connection.exec_driver_sql("BEGIN IMMEDIATE")
-
-    return engine
+    ``alone=False`` leaves the claims of a bot that runs beside this process untouched.
+    """
+    engine = open_database(database_url, data_dir)
+    return Journal(engine, alone=alone and database_url is None, store_text=store_text)
 
 
 def _primary(key: Key) -> tuple[str, str, str]:

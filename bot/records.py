@@ -1,11 +1,16 @@
-"""The journal's tables: messages, answers, feedback, calls for a human. No message text in any."""
+"""The journal's tables: messages, answers, feedback, calls for a human.
 
+Message text is only in one of them, which stays empty unless FOOTNOTE_STORE_TEXT is on.
+"""
+
+import time
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
-from bot.events import Key
+from agent.answer import Answer
+from bot.events import Key, Question
 
 
 class Base(DeclarativeBase):
@@ -73,6 +78,18 @@ class AnswerRecord(Base):
     trace: Mapped[list[Any]]
 
 
+class AnswerText(Base):
+    """The words of a question, of the thread before it where Slack has none, and of the answer."""
+
+    __tablename__ = "texts"
+
+    answer_id: Mapped[str] = mapped_column(primary_key=True)
+    question: Mapped[str]
+    text: Mapped[str]
+    thread: Mapped[list[Any]]
+    at: Mapped[float] = mapped_column(index=True)
+
+
 class Vote(Base):
     """One person's last word on an answer."""
 
@@ -93,3 +110,31 @@ class HumanCall(Base):
     answer_id: Mapped[str] = mapped_column(primary_key=True)
     user: Mapped[str]
     at: Mapped[float]
+
+
+def answer_record(question: Question, answer: Answer, reply_ts: str | None) -> AnswerRecord:
+    """An answer -> its row, without a word of it."""
+    return AnswerRecord(
+        id=answer.id,
+        team=question.team,
+        channel=question.channel,
+        ts=question.ts,
+        thread_ts=question.thread_ts,
+        user=question.user,
+        reply_ts=reply_ts,
+        verdict=answer.verdict,
+        reason=answer.reason,
+        model=answer.model,
+        revision=answer.revision,
+        steps=answer.steps,
+        cost_usd=answer.cost_usd,
+        seconds=round(answer.seconds, 3),
+        at=time.time(),
+        citations=[
+            {"id": p.id, "path": p.path, "hash": p.hash, "lines": list(p.lines)}
+            for p in answer.citations
+        ],
+        passages=[{"id": p.id, "hash": p.hash} for p in answer.passages[:20]],
+        unsupported=len(answer.unsupported),
+        trace=answer.trace.to_json(),
+    )

@@ -32,6 +32,8 @@ class BotSettings(BaseSettings):
     drain_seconds: float = Field(default=20.0, ge=0)
     """How long SIGTERM waits for answers under way."""
     log_level: str = "INFO"
+    store_text: bool = False
+    """Whether the journal keeps the words of questions and answers, for 30 days."""
     allowed_channels: Annotated[tuple[str, ...], NoDecode] = ()
     """Ids of externally shared channels in which Footnote may answer all the same."""
     allowed_users: Annotated[tuple[str, ...], NoDecode] = ()

@@ -85,7 +85,7 @@ def notes(question: Question) -> list[str]:
     if question.files:
         names = ", ".join(f"`{name.replace('`', '')[:80]}`" for name in question.files[:3])
         more = f" and {len(question.files) - 3} more" if len(question.files) > 3 else ""
-        said.append(f"Attachments are not read: {names}{more}.")
+        said.append(f"Attachments (images, files) are not read: {names}{more}.")
     if len(question.text) > MAX_QUESTION_CHARS:
         said.append("Your message was too long to read whole: its middle was left out.")
     return said

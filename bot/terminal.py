@@ -1,0 +1,64 @@
+"""Answers given in the terminal -> the journal, so that they can be traced, replayed and counted.
+
+A journal that cannot be used costs the record, never the answer.
+"""
+
+import logging
+from functools import cached_property
+
+from sqlalchemy.exc import SQLAlchemyError
+
+from agent.answer import Answer
+from agent.budget import Spent
+from agent.conversation import Conversation
+from bot.events import Question
+from bot.journal import Journal, open_journal
+from bot.settings import BotSettings
+from ingest.errors import SettingsError
+from ingest.settings import IndexSettings, read_settings
+
+log = logging.getLogger(__name__)
+
+TERMINAL = "terminal"
+"""Stands for the team, the channel and the asker of an answer that was not given in Slack."""
+
+
+class Terminal:
+    """The journal as ``footnote ask`` and ``footnote chat`` use it; opened at the first use."""
+
+    def __init__(self) -> None:
+        self._opened = False
+
+    @cached_property
+    def journal(self) -> Journal:
+        journal = open_beside()
+        self._opened = True
+        return journal
+
+    def close(self) -> None:
+        if self._opened:
+            self.journal.close()
+
+    def spent(self, _asker: str) -> Spent:
+        return self.journal.spent(TERMINAL)
+
+    def record(self, conversation: Conversation, answer: Answer) -> None:
+        try:
+            self.journal.record(asked_here(answer.id), answer, None, conversation.earlier)
+        except (SettingsError, SQLAlchemyError, OSError) as error:
+            log.warning("answer %s is not recorded: %s", answer.id, type(error).__name__)
+
+
+def open_beside() -> Journal:
+    """The journal that the settings name, whether or not a bot is running on it."""
+    settings = read_settings(BotSettings)
+    url = settings.database_url.get_secret_value() if settings.database_url else None
+    data_dir = read_settings(IndexSettings).data_dir
+    return open_journal(url, data_dir, alone=False, store_text=settings.store_text)
+
+
+def asked_here(answer_id: str) -> Question:
+    """A question of the terminal in the journal's terms."""
+    return Question(
+        TERMINAL, TERMINAL, answer_id, answer_id, TERMINAL, "", TERMINAL, is_mention=True
+    )
