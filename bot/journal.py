@@ -47,7 +47,7 @@ class Journal:
         self._alone = alone
         self._store_text = store_text
         self._me = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
-        with self._session() as session:
+        with self.session() as session:
             old = time.time() - _KEEP_SECONDS
             session.execute(sa.delete(NotedMessage).where(NotedMessage.noted_at < old))
             session.execute(sa.delete(AnswerText).where(AnswerText.at < old))
@@ -64,7 +64,7 @@ class Journal:
     def note(self, question: Question) -> None:
         """Remember a candidate; seeing it again only adds what was not known before."""
         try:
-            with self._session() as session:
+            with self.session() as session:
                 row = session.get(NotedMessage, _primary(question.key))
                 if row is None:
                     session.add(_noted(question))
@@ -76,7 +76,7 @@ class Journal:
 
     def _note_again(self, question: Question) -> None:
         """Another event of this message was quicker, or this gesture came under another ts."""
-        with self._session() as session:
+        with self.session() as session:
             row = session.get(NotedMessage, _primary(question.key))
             if row is not None:
                 row.is_mention = row.is_mention or question.is_mention
@@ -105,7 +105,7 @@ class Journal:
 
     def holds(self, key: Key) -> bool:
         """True while the claim stands: the question was not deleted and nobody took over."""
-        with self._session() as session:
+        with self.session() as session:
             row = session.get(NotedMessage, _primary(key))
             return row is not None and row.state == "claimed" and row.owner == self._me
 
@@ -147,12 +147,12 @@ class Journal:
         self._change(key, pending, state="deleted", owner=None)
 
     def message(self, key: Key) -> NotedMessage | None:
-        with self._session() as session:
+        with self.session() as session:
             return session.get(NotedMessage, _primary(key))
 
     def in_thread(self, team: str, channel: str, thread_ts: str) -> list[NotedMessage]:
         """Messages of a thread that are being or were answered."""
-        with self._session() as session:
+        with self.session() as session:
             return list(
                 session.scalars(
                     sa.select(NotedMessage).where(
@@ -166,7 +166,7 @@ class Journal:
 
     def renew(self) -> None:
         """Keep the claims of this process: it is alive."""
-        with self._session() as session:
+        with self.session() as session:
             session.execute(
                 sa.update(NotedMessage)
                 .where(NotedMessage.state == "claimed", NotedMessage.owner == self._me)
@@ -180,7 +180,7 @@ class Journal:
         left = ((NotedMessage.state == "noted") & (NotedMessage.noted_at <= quiet)) | (
             (NotedMessage.state == "claimed") & (NotedMessage.lease_until < now)
         )
-        with self._session() as session:
+        with self.session() as session:
             return list(
                 session.scalars(
                     sa.select(NotedMessage)
@@ -201,7 +201,7 @@ class Journal:
         thread: Sequence[Turn] = (),
     ) -> None:
         """Keep how an answer came about; its words, and the ``thread`` before it, if we may."""
-        with self._session() as session:
+        with self.session() as session:
             session.merge(answer_record(question, answer, reply_ts))
             if self._store_text:
                 session.merge(
@@ -216,7 +216,7 @@ class Journal:
 
     def text(self, answer_id: str) -> AnswerText | None:
         """The words of an answer; None where they were not kept."""
-        with self._session() as session:
+        with self.session() as session:
             return session.get(AnswerText, answer_id)
 
     def spent(self, user: str) -> Spent:
@@ -224,27 +224,31 @@ class Journal:
         today = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
         cost = sa.func.coalesce(sa.func.sum(AnswerRecord.cost_usd), 0.0)
         everybody = sa.select(cost).where(AnswerRecord.at >= today)
-        with self._session() as session:
+        with self.session() as session:
             return Spent(
                 session.scalar(everybody) or 0.0,
                 session.scalar(everybody.where(AnswerRecord.user == user)) or 0.0,
             )
 
     def answer(self, answer_id: str) -> AnswerRecord | None:
-        with self._session() as session:
+        with self.session() as session:
             return session.get(AnswerRecord, answer_id)
 
-    def answers(self, *, user: str | None = None, limit: int = 100) -> list[AnswerRecord]:
-        """The newest answers, of one person or of all."""
+    def answers(
+        self, *, user: str | None = None, since: float | None = None, limit: int | None = 100
+    ) -> list[AnswerRecord]:
+        """The newest answers, of one person or of all, newest first."""
         query = sa.select(AnswerRecord).order_by(AnswerRecord.at.desc()).limit(limit)
         if user is not None:
             query = query.where(AnswerRecord.user == user)
-        with self._session() as session:
+        if since is not None:
+            query = query.where(AnswerRecord.at >= since)
+        with self.session() as session:
             return list(session.scalars(query))
 
     def vote(self, answer_id: str, user: str, vote: str, reason: str | None = None) -> None:
         """A person's vote; their last one counts."""
-        with self._session() as session:
+        with self.session() as session:
             session.merge(
                 Vote(answer_id=answer_id, user=user, vote=vote, reason=reason, at=time.time())
             )
@@ -253,20 +257,25 @@ class Journal:
         query = sa.select(Vote).order_by(Vote.at)
         if answer_id is not None:
             query = query.where(Vote.answer_id == answer_id)
-        with self._session() as session:
+        with self.session() as session:
             return list(session.scalars(query))
 
     def call_human(self, answer_id: str, user: str) -> bool:
         """Remember that a human was called; False when one was called before."""
         try:
-            with self._session() as session:
+            with self.session() as session:
                 session.add(HumanCall(answer_id=answer_id, user=user, at=time.time()))
         except IntegrityError:
             return False
         return True
 
+    def humans_called(self, since: float) -> int:
+        calls = sa.select(sa.func.count()).select_from(HumanCall).where(HumanCall.at >= since)
+        with self.session() as session:
+            return session.scalar(calls) or 0
+
     def _change(self, key: Key, where: sa.ColumnElement[bool], **values: object) -> bool:
-        with self._session() as session:
+        with self.session() as session:
             result = session.execute(
                 sa.update(NotedMessage)
                 .where(
@@ -280,7 +289,8 @@ class Journal:
             return bool(getattr(result, "rowcount", 0))
 
     @contextmanager
-    def _session(self) -> Iterator[Session]:
+    def session(self) -> Iterator[Session]:
+        """One transaction: all of it or nothing."""
         with Session(self._engine, expire_on_commit=False) as session, session.begin():
             yield session
 
