@@ -59,6 +59,15 @@ class DocumentInfo:
 
 
 @dataclass(frozen=True, slots=True)
+class CollectionInfo:
+    """A named part of the docs, and how many pages are in it now."""
+
+    name: str
+    description: str
+    documents: int
+
+
+@dataclass(frozen=True, slots=True)
 class Chunk:
     """The unit that is embedded and stored."""
 

@@ -5,10 +5,12 @@ FootnoteError            root of all errors a person may see: one line, cause an
 └── IngestError
     ├── DocsRepoError    the docs repo cannot be read; ``kind`` tells the cases apart
     ├── LargeDeletion    a run would delete a large share of the pages
+    ├── SelfTestFailed   a rebuilt index finds less than the one that answers
     ├── IndexMissing     nothing was ingested yet
     ├── IndexDamaged     stored data cannot be read
     ├── DataFolderError  the data folder cannot be written
     ├── DataFolderBusy   another process owns the data folder
+    ├── UnknownCollection  a collection that is not configured (exit code 2)
     └── EmbedderError    the embedding model cannot be loaded or fails
 """
 
@@ -59,6 +61,10 @@ class LargeDeletion(IngestError):
         self.stored = stored
 
 
+class SelfTestFailed(IngestError):
+    """A rebuilt index finds fewer of the docs' own questions, so the old one goes on answering."""
+
+
 class IndexMissing(IngestError):
     """Nothing was ingested into this data folder yet."""
 
@@ -77,6 +83,12 @@ class DataFolderBusy(IngestError):
     def __init__(self, message: str, pid: int | None) -> None:
         super().__init__(message)
         self.pid = pid
+
+
+class UnknownCollection(IngestError):
+    """A collection was named that is not configured."""
+
+    exit_code = 2
 
 
 class EmbedderError(IngestError):

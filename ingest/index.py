@@ -5,29 +5,27 @@ budget of characters is full. What an ingest changes, in this or another process
 next call.
 """
 
-import logging
-import threading
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
-from pathspec import PathSpec
-
-from ingest import index_folders as folders
 from ingest.confidence import DEFAULT_THRESHOLD, confidence
-from ingest.documents import DocumentInfo, Page, Passage, Revision, SearchResult
-from ingest.embedder import Embedder, open_embedder
-from ingest.errors import IndexMissing, IngestError
-from ingest.facts import Facts, Identity
+from ingest.config_file import Collection as Part
+from ingest.config_file import read_collections, read_config_file
+from ingest.documents import CollectionInfo, DocumentInfo, Page, Passage, Revision, SearchResult
+from ingest.embedder import Embedder
+from ingest.errors import IndexMissing
+from ingest.facts import Facts
+from ingest.filters import Filters, Membership
+from ingest.live import LiveIndex
 from ingest.permalinks import permalink
 from ingest.ranking import DEPTH
 from ingest.retrieval import Hit, rank
 from ingest.settings import IndexSettings
-from ingest.snapshot import COLLECTION, OpenFolder, Snapshot
-from ingest.store import Vectors
-
-log = logging.getLogger(__name__)
+from ingest.snapshot import COLLECTION
 
 DEFAULT_BUDGET = 9_600
 """Characters of passage text that one search gives."""
@@ -64,17 +62,33 @@ class Index:
         self,
         settings: IndexSettings,
         embedder: Embedder | None = None,
-        collections: Mapping[str, Sequence[str]] | None = None,
+        collections: Mapping[str, Part] | None = None,
     ) -> None:
-        """``collections``: name -> path globs, relative to the docs root."""
         self._settings = settings
-        self._embedder = embedder
-        self._collections = {
-            name: PathSpec.from_lines("gitignore", globs)
-            for name, globs in (collections or {}).items()
-        }
-        self._open: OpenFolder | None = None
-        self._lock = threading.Lock()
+        self._live = LiveIndex(settings, embedder)
+        self._membership = Membership(collections or {})
+        self._scope: frozenset[str] | None = None
+
+    def within(self, collections: Iterable[str]) -> "Index":
+        """This index as if only the pages of these collections were in it."""
+        part = copy(self)
+        part._scope = self._membership.checked(collections, self._scope)
+        return part
+
+    def collections(self) -> tuple[CollectionInfo, ...]:
+        """The named parts of the docs, as configured; none where nothing is configured."""
+        if not self._membership.collections:
+            return ()
+        try:
+            paths = self._live.folder().pages.documents()
+        except IndexMissing:
+            paths = {}
+        held = Counter(name for path in paths for name in self._membership.names(path))
+        return tuple(
+            CollectionInfo(name, part.description, held[name])
+            for name, part in self._membership.collections.items()
+            if self._scope is None or name in self._scope
+        )
 
     def search(
         self,
@@ -93,14 +107,15 @@ class Index:
         ``path`` is a prefix; of ``tags`` one has to match; ``exclude`` holds ids already seen.
         """
         query = query.encode("utf-8", "replace").decode()
-        live = self._live()
+        live = self._live.folder()
         snapshot = live.snapshot()
+        filters = Filters(self._scope, path, collection, tags, updated_after)
         ranking = rank(
             snapshot,
             live.pages,
             query,
-            self._embed(query, snapshot),
-            documents=self._documents(snapshot, path, collection, tags, updated_after),
+            self._live.embed(query, snapshot),
+            documents=filters.passing(snapshot.infos, self._membership),
             excluded=live.pages.rows_of(exclude) if exclude else (),
             depth=max(DEPTH, k or 0),
         )
@@ -118,14 +133,18 @@ class Index:
 
     def passages(self, ids: Sequence[str]) -> list[Passage]:
         """The chunks with these ids, in this order; unknown ids are left out."""
-        live = self._live()
+        live = self._live.folder()
         link = self._linker(live.pages.meta())
         found = live.pages.passages_by_id(ids)
-        return [replace(found[id_], url=link(found[id_])) for id_ in ids if id_ in found]
+        return [
+            replace(found[id_], url=link(found[id_]))
+            for id_ in ids
+            if id_ in found and self._is_seen(found[id_].path)
+        ]
 
     def page(self, path: str) -> Page | None:
         """A whole page: by its path, with or without ``.md``, or by one of its chunk ids."""
-        live = self._live()
+        live = self._live.folder()
         stored = live.pages.documents()
         wanted = path.strip().removeprefix("./").lstrip("/")
         stem, _dash, number = wanted.rpartition("-")
@@ -133,7 +152,7 @@ class Index:
         name = wanted if wanted in stored else prefixes.get(wanted)
         if name is None and number.isdecimal():
             name = prefixes.get(stem)
-        if name is None:
+        if name is None or not self._is_seen(name):
             return None
         link = self._linker(live.pages.meta())
         passages = tuple(replace(p, url=link(p)) for p in live.pages.page(name))
@@ -141,13 +160,17 @@ class Index:
 
     def documents(self, prefix: str = "") -> list[DocumentInfo]:
         """Pages whose path begins with ``prefix``, by path."""
-        stored = self._live().pages.documents()
-        return [document.info for path, document in stored.items() if path.startswith(prefix)]
+        stored = self._live.folder().pages.documents()
+        return [
+            document.info
+            for path, document in stored.items()
+            if path.startswith(prefix) and self._is_seen(path)
+        ]
 
     def status(self) -> IndexStatus:
-        """What is indexed; says so, too, when nothing is."""
+        """What is indexed in all; says so, too, when nothing is."""
         try:
-            live = self._live()
+            live = self._live.folder()
         except IndexMissing:
             return IndexStatus()
         meta = live.pages.meta()
@@ -164,75 +187,17 @@ class Index:
 
     def use(self, embedder: Embedder) -> None:
         """Embed queries with this one from now on: the live index was built with it."""
-        folder = folders.live(self._settings.data_dir)
-        with self._lock:
-            self._embedder = embedder
-            if self._open is not None and (folder is None or not self._open.still_is(folder)):
-                self._open.close()
-                self._open = None
+        self._live.use(embedder)
 
     def warm(self) -> None:
         """Read the vectors now, so that the next search does not have to."""
-        self._live().snapshot()
+        self._live.folder().snapshot()
 
     def close(self) -> None:
-        with self._lock:
-            if self._open is not None:
-                self._open.close()
-                self._open = None
+        self._live.close()
 
-    def _live(self) -> OpenFolder:
-        folder = folders.live(self._settings.data_dir)
-        if folder is None:
-            raise IndexMissing("Nothing is indexed yet: run `footnote ingest`.")
-        with self._lock:
-            if self._open is None or not self._open.still_is(folder):
-                if self._open is not None:
-                    self._open.close()
-                self._open = OpenFolder(folder, self._settings)
-            return self._open
-
-    def _embed(self, query: str, snapshot: Snapshot) -> Vectors | None:
-        """The query's vector, or None when this model is not the one that the index has."""
-        with self._lock:
-            if self._embedder is None:
-                self._embedder = open_embedder(self._settings)
-            embedder = self._embedder
-        identity = Identity.from_meta(snapshot.meta)
-        if identity is None or identity.embedder != embedder.fingerprint:
-            log.warning("The index was built with another embedder: found by words only.")
-            return None
-        vector: Vectors = embedder.embed([query])[0]
-        return vector
-
-    def _documents(
-        self,
-        snapshot: Snapshot,
-        path: str | None,
-        collection: str | None,
-        tags: Collection[str],
-        updated_after: datetime | None,
-    ) -> set[int] | None:
-        """Numbers of the documents that pass every filter; None without a filter."""
-        if not (path or collection or tags or updated_after):
-            return None
-        infos: Iterable[tuple[int, DocumentInfo]] = snapshot.infos.items()
-        if path:
-            prefix = path.removeprefix("./").lstrip("/")
-            infos = [item for item in infos if item[1].path.startswith(prefix)]
-        if collection:
-            if collection not in self._collections:
-                known = ", ".join(self._collections) or "none"
-                raise IngestError(f"There is no collection {collection!r}; configured: {known}.")
-            spec = self._collections[collection]
-            infos = [item for item in infos if spec.match_file(item[1].path)]
-        if tags:
-            wanted = {tag.casefold() for tag in tags}
-            infos = [item for item in infos if wanted & {tag.casefold() for tag in item[1].tags}]
-        if updated_after:
-            since = updated_after if updated_after.tzinfo else updated_after.replace(tzinfo=UTC)
-            infos = [item for item in infos if item[1].updated_at and item[1].updated_at >= since]
-        return {number for number, _info in infos}
+    def _is_seen(self, path: str) -> bool:
+        return self._scope is None or bool(self._scope & self._membership.names(path))
 
     def _linker(self, meta: Mapping[str, str]) -> "_Linker":
         return _Linker(Facts.from_meta(meta), self._settings.link_template)
@@ -256,9 +221,14 @@ class _Linker:
 def open_index(
     settings: IndexSettings,
     embedder: Embedder | None = None,
-    collections: Mapping[str, Sequence[str]] | None = None,
+    collections: Mapping[str, Part] | None = None,
 ) -> Index:
-    """The index of this data folder; the embedder is opened at the first search if not given."""
+    """The index of this data folder; the embedder is opened at the first search if not given.
+
+    The collections are those of ``footnote.toml`` if not given.
+    """
+    if collections is None:
+        collections = read_collections(read_config_file(settings))
     return Index(settings, embedder, collections)
 
 

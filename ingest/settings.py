@@ -64,11 +64,15 @@ class IndexSettings(BaseSettings):
     link_template: str | None = None
     """Permalink with ``{commit}``, ``{path}``, ``{first}``, ``{last}``; None: by the remote."""
     data_dir: Path = Path(".footnote")
+    config: Path | None = None
+    """File with collections and channels; None: ``footnote.toml`` where there is one."""
     git_timeout: float = Field(default=300.0, gt=0)
     """Seconds one git command may take."""
     max_file_bytes: int = Field(default=20_000_000, gt=0)
     max_deleted_share: float = Field(default=0.5, gt=0, le=1)
     """A run that would delete a larger share of the pages stops and asks."""
+    self_test_drop: float = Field(default=0.1, ge=0, le=1)
+    """The docs' own questions may lose this share of hits before it is reported."""
     ingest_at: str = "03:00"
     """Time of day (``HH:MM``) or a five-field cron expression."""
     timezone: str = "UTC"

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ingest.documents import SearchResult
-from ingest.errors import IndexMissing, IngestError
+from ingest.config_file import Collection
+from ingest.documents import CollectionInfo, SearchResult
+from ingest.errors import IndexMissing, UnknownCollection
 from ingest.index import DEFAULT_BUDGET, Index, open_index
 from ingest.pipeline import run_ingest
 from ingest.settings import IndexSettings
@@ -37,7 +38,11 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
         (folder / "docs" / path).write_text(text, encoding="utf-8")
     chosen = IndexSettings(docs_repo=str(folder / "docs"), data_dir=folder / "data")
     embedder = HashingEmbedder()
-    index = open_index(chosen, embedder, {"runbooks": ["oncall/**"], "reference": ["*.txt"]})
+    collections = {
+        "runbooks": Collection(paths=("oncall/**",), description="What to do under an alert"),
+        "reference": Collection(paths=("*.txt",), description="Limits"),
+    }
+    index = open_index(chosen, embedder, collections)
     run_ingest(chosen, index, embedder)
     yield index
     index.close()
@@ -123,8 +128,32 @@ def test_a_filter_leaves_only_pages_that_pass_it(
 
 
 def test_an_unknown_collection_is_named_with_those_there_are(index: Index) -> None:
-    with pytest.raises(IngestError, match=r"'handbook'.*runbooks, reference"):
+    with pytest.raises(UnknownCollection, match=r"'handbook'.*runbooks, reference"):
         index.search("alert", collection="handbook")
+
+
+def test_collections_are_listed_with_what_they_hold(index: Index) -> None:
+    assert index.collections() == (
+        CollectionInfo("runbooks", "What to do under an alert", 2),
+        CollectionInfo("reference", "Limits", 1),
+    )
+
+
+def test_within_collections_nothing_else_is_there_by_whatever_way_it_is_asked_for(
+    index: Index,
+) -> None:
+    part = index.within(["runbooks"])
+    assert [c.name for c in part.collections()] == ["runbooks"]
+    assert {p.path for p in part.search("error limit page", k=50).passages} == {
+        "oncall/README.md",
+        "oncall/alerts.md",
+    }
+    assert {d.path for d in part.documents()} == {"oncall/README.md", "oncall/alerts.md"}
+    assert part.page("pay") is None
+    assert [p.id for p in part.passages(["pay-0", "oncall/alerts-0"])] == ["oncall/alerts-0"]
+    with pytest.raises(UnknownCollection, match=r"'reference'; configured: runbooks\."):
+        part.search("limit", collection="reference")
+    assert {p.path for p in index.search("limit", k=50).passages} > {"limits.txt"}
 
 
 def test_a_question_that_the_docs_do_not_cover_is_weak_and_one_they_do_is_not(
