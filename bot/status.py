@@ -27,7 +27,7 @@ class Status:
 
     def __init__(self, client: WebClient, channel: str, thread_ts: str, line: str) -> None:
         self._client = client
-        self._place = {"channel_id": channel, "thread_ts": thread_ts}
+        self._channel, self._thread_ts = channel, thread_ts
         self._changed = threading.Condition()
         self._wanted = line
         self._closing = False
@@ -76,7 +76,9 @@ class Status:
         if self._refused:
             return
         try:
-            self._client.assistant_threads_setStatus(**self._place, status=line)
+            self._client.assistant_threads_setStatus(
+                channel_id=self._channel, thread_ts=self._thread_ts, status=line
+            )
         except SLACK_FAILED as error:
             log.debug("status refused: %s", slack_error(error))
             self._refused = slack_error(error) not in ("ratelimited", "TimeoutError")

@@ -101,7 +101,7 @@ def test_a_message_too_long_is_shortened_and_the_asker_is_told() -> None:
 
 def test_attached_files_are_named_as_not_read() -> None:
     question = ask(files=[{"name": "shot.png"}, {"name": "log.txt"}])
-    assert notes(question) == ["Attachments are not read: `shot.png`, `log.txt`."]
+    assert notes(question) == ["Attachments (images, files) are not read: `shot.png`, `log.txt`."]
 
 
 JSON = st.recursive(
