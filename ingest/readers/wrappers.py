@@ -21,6 +21,8 @@ NAMES = (
 )
 ATTRIBUTES = r"(?:[^<>{}\"'`]|\"[^\"]*\"|'[^']*'|\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\})*"
 WRAPPER = re.compile(rf"</?{NAMES}(?![\w:-]){ATTRIBUTES}>")
+COMPONENT = re.compile(r"</?([A-Z][\w.]*)")
+CLOSING_TAG = re.compile(r"</([A-Z][\w.]*)\s*>")
 WRAPPER_LINE = re.compile(rf"^[ \t]*</?{NAMES}(?![\w:-])")
 SPOKEN = re.compile(r"""\b(?:title|label|summary|alt|header|caption)=["']([^"']*)["']""")
 IMPORT = re.compile(r"""^import\s*(?:[\w*{][^'"]*\sfrom\s*)?["'][^'"]+["'];?\s*$""")
@@ -42,6 +44,7 @@ class _Pass:
 
     def __init__(self, lines: Sequence[str], *, mdx: bool) -> None:
         self._mdx = mdx
+        self._closed_tags = frozenset(CLOSING_TAG.findall("\n".join(lines)))
         self._closings = {
             mark: [i for i, line in enumerate(lines) if closing in line]
             for mark, closing in CLOSINGS.items()
@@ -70,7 +73,7 @@ class _Pass:
         line = self._without_comments(index, line)
         self._table = (self._table or "<table" in line) and "</table" not in line
         if not self._table and WRAPPER_LINE.match(line):
-            return WRAPPER.sub(_spoken, line).rstrip()
+            return WRAPPER.sub(self._spoken, line).rstrip()
         return line
 
     def _is_code(self, line: str) -> bool:
@@ -91,6 +94,15 @@ class _Pass:
             self._fence, self._module = opened[1], False
             return True
         return False
+
+    def _spoken(self, tag: re.Match[str]) -> str:
+        """A wrapper tag leaves nothing but the words in its attributes."""
+        component = COMPONENT.match(tag[0])
+        if component and not (
+            self._mdx or tag[0].endswith("/>") or component[1] in self._closed_tags
+        ):
+            return tag[0]  # nothing closes it: ``<Name>`` is a placeholder, not a component
+        return " ".join(SPOKEN.findall(tag[0]))
 
     def _begins_module(self, line: str) -> bool:
         """Whether a paragraph that begins so is one of imports and exports."""
@@ -125,11 +137,6 @@ def closes(line: str, fence: str) -> bool:
     """Whether a line closes the fence that was opened with these characters."""
     bare = line.strip(" \t>")
     return len(bare) >= len(fence) and not bare.strip(fence[0])
-
-
-def _spoken(tag: re.Match[str]) -> str:
-    """A wrapper tag leaves nothing but the words in its attributes."""
-    return " ".join(SPOKEN.findall(tag[0]))
 
 
 def _dedented(lines: Sequence[str]) -> list[str]:

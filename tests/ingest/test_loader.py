@@ -160,6 +160,14 @@ def test_mdx_loses_modules_and_wrappers_but_no_text() -> None:
     assert {chunk.heading for chunk in chunks_of("a.mdx", page)} == {("Install",)}
 
 
+def test_a_placeholder_in_angle_brackets_is_text_unless_the_page_closes_it() -> None:
+    page = "# Roll back\n\n<Service> is the name in `services.yaml`.\n\n<Note>Ask first.</Note>\n"
+    text = shown("roll-back.md", page)
+    assert "<Service> is the name" in text
+    assert "Ask first." in text
+    assert "<Note>" not in text
+
+
 def test_tabs_and_admonitions_of_mkdocs_are_ordinary_markdown_inside() -> None:
     page = '=== "Linux"\n\n    ```sh\n    # comment\n    ```\n\n!!! warning "Mind"\n    Slow.\n'
     assert searched("a.md", page) == "Linux\n# comment\nWarning: Mind\nSlow."
