@@ -52,6 +52,7 @@ class Exchange:
             step=draft.steps,
             model=self.model.name,
             messages=len(self._messages),
+            characters=sum(len(str(message["content"])) for message in self._messages),
             final=final,
             max_tokens=max_tokens,
         )

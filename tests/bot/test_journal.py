@@ -1,6 +1,7 @@
 """Noted before the acknowledgement, claimed once, answered once, over threads and processes."""
 
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from agent.answer import Answer
+from agent.budget import Spent
 from bot import journal as module
 from bot.events import Key, Question
 from bot.journal import Journal, open_journal
@@ -157,6 +159,51 @@ def test_no_text_of_question_or_answer_is_on_disk(journal: Journal, tmp_path: Pa
     journal.close()
     for file in tmp_path.iterdir():
         assert b"sesame" not in file.read_bytes()
+
+
+def test_words_that_are_kept_go_after_thirty_days(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = open_journal(None, tmp_path, store_text=True)
+    journal.record(ASKED, Answer("a1", "why?", "answered", "because"), "1.2")
+    kept = journal.text("a1")
+    assert kept is not None
+    assert (kept.question, kept.text) == ("why?", "because")
+    journal.close()
+    monkeypatch.setattr(module, "_KEEP_SECONDS", -1.0)
+    journal = open_journal(None, tmp_path)
+    assert journal.text("a1") is None
+    assert journal.answer("a1") is not None
+    journal.close()
+
+
+def test_what_was_spent_today_is_told_for_all_and_for_one(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def spend(answer_id: str, user: str, cost: float | None) -> None:
+        answer = Answer(answer_id, "", "answered", "", cost_usd=cost)
+        journal.record(replace(ASKED, user=user), answer, None)
+
+    assert journal.spent("U1") == Spent(0.0, 0.0)
+    with monkeypatch.context() as yesterday:
+        now = time.time()
+        yesterday.setattr("time.time", lambda: now - 86_400)
+        spend("old", "U1", 8.0)
+    spend("a1", "U1", 0.25)
+    spend("a2", "U2", 0.5)
+    spend("a3", "U1", None)
+    assert journal.spent("U1") == Spent(0.75, 0.25)
+    assert journal.spent("U2") == Spent(0.75, 0.5)
+
+
+def test_looking_in_beside_a_running_bot_leaves_its_claims(tmp_path: Path) -> None:
+    bot = open_journal(None, tmp_path)
+    bot.note(ASKED)
+    assert bot.claim(ASKED.key)
+    beside = open_journal(None, tmp_path, alone=False)
+    assert bot.holds(ASKED.key)
+    beside.close()
+    bot.close()
 
 
 @pytest.mark.parametrize("url", ["nonsense", "nosuch://x", "postgres://u:secret@127.0.0.1:1/x"])
