@@ -7,6 +7,7 @@ a docs repo, where Chroma's own filtered query takes a hundred. Reading by id al
 another process wrote.
 """
 
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,6 +28,10 @@ Vectors = npt.NDArray[np.float32]
 T = TypeVar("T")
 
 READ_BATCH = 1000
+
+# Chroma shares one system between all clients of a folder, and neither starts nor stops it safely
+# when several threads open and close clients at the same time.
+_opening = threading.RLock()
 
 
 class Store:
@@ -89,7 +94,8 @@ class Store:
             self._client.delete_collection(self._collection.name)
 
     def close(self) -> None:
-        self._client.close()  # type: ignore[attr-defined]  # on the class, not the interface
+        with _opening:
+            self._client.close()  # type: ignore[attr-defined]  # on the class, not the interface
 
     def __enter__(self) -> "Store":
         return self
@@ -102,7 +108,7 @@ def open_store(
     folder: Path, settings: IndexSettings, name: str, *, embedder: str | None = None
 ) -> Store:
     """Open the collection; with ``embedder`` (its fingerprint) it is created where missing."""
-    with _readable():
+    with _opening, _readable():
         client = _client(folder, settings)
         try:
             if embedder is None:

@@ -7,6 +7,7 @@ import subprocess
 import sysconfig
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -52,6 +53,18 @@ def test_more_chunks_than_chroma_takes_at_once_are_written_in_parts(tmp_path: Pa
     with open_store(tmp_path, SETTINGS, "footnote", embedder="one") as store:
         store.write([chunk(number) for number in range(count)], list(vectors))
         assert len(store.hashes()) == count
+
+
+def test_threads_may_open_and_close_the_same_folder_at_the_same_time(tmp_path: Path) -> None:
+    with open_store(tmp_path, SETTINGS, "footnote", embedder="one") as store:
+        store.write([chunk(0)], [np.eye(1, dtype=np.float32)[0]])
+
+    def read(_: int) -> int:
+        with open_store(tmp_path, SETTINGS, "footnote") as store:
+            return len(store.hashes())
+
+    with ThreadPoolExecutor(8) as threads:
+        assert list(threads.map(read, range(64))) == [1] * 64
 
 
 def test_asking_for_no_ids_is_no_question(tmp_path: Path) -> None:
