@@ -34,6 +34,10 @@ class Conversation:
     turns: tuple[Turn, ...]
     asker_id: str = ""
     """Whose daily limit counts; never sent to the model."""
+    collections: tuple[str, ...] | None = None
+    """The parts of the docs that may be used here; None for all of them."""
+    wishes: str = ""
+    """How to answer here, in the words of those who run Footnote: language, tone."""
 
     @property
     def question(self) -> str:

@@ -12,6 +12,7 @@ from agent.conversation import Conversation
 from agent.cost import add, cost_usd, tokens
 from agent.deadline import Deadline
 from agent.retrieval import Retrieval
+from agent.tools.base import Corpus
 from agent.trace import Trace
 from ingest.documents import Passage
 
@@ -35,11 +36,13 @@ class Draft:
         retrieval: Retrieval,
         revision: str | None,
         on_progress: Callable[[Progress], None] | None,
+        corpus: Corpus,
     ) -> None:
         self.id = secrets.token_hex(5)
         self.conversation = conversation
         self.deadline = deadline
         self.retrieval = retrieval
+        self.corpus = corpus
         self.trace = Trace()
         self.steps = 0
         self.model: str | None = None

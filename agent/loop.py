@@ -35,6 +35,8 @@ __all__ = ["Agent", "Progress", "build_agent"]
 log = logging.getLogger(__name__)
 
 _PAUSES = 2
+_CORPORA = 50
+"""Descriptions of the docs that are kept: one for each selection of collections."""
 _LATE = 0.8
 """Seconds after the deadline in which an answer from passages is still made."""
 _HELP = (
@@ -60,7 +62,7 @@ class Agent:
         self._settings = settings
         self._budget = Budget(settings, spending)
         self._cache = SearchCache()
-        self._corpus: tuple[str, Corpus] = ("", Corpus(()))
+        self._corpora: dict[str, Corpus] = {}
 
     def answer(
         self,
@@ -101,17 +103,29 @@ class Agent:
         cancel: threading.Event | None,
     ) -> Draft:
         deadline = Deadline(self._settings.deadline, cancel)
+        index, corpus = self._index, Corpus(())
+        if conversation.collections is not None:
+            index = index.within(conversation.collections)
         revision, version = None, ""
         try:
             status = self._index.status()
             revision = status.revision.label if status.revision else None
-            version = f"{revision} {status.ingested_at}"
-            if self._corpus[0] != version:
-                self._corpus = (version, Corpus(self._index.documents()))
+            version = f"{revision} {status.ingested_at} {conversation.collections}"
+            corpus = self._corpus(version, index)
         except FootnoteError as error:
             log.warning("index: %s", error)
-        retrieval = Retrieval(self._index, self._cache, version, self._settings.max_searches)
-        return Draft(conversation, deadline, retrieval, revision, on_progress)
+        retrieval = Retrieval(index, self._cache, version, self._settings.max_searches)
+        return Draft(conversation, deadline, retrieval, revision, on_progress, corpus)
+
+    def _corpus(self, version: str, index: Index) -> Corpus:
+        """What the model is told there is: the same words until the next ingest."""
+        corpus = self._corpora.get(version)
+        if corpus is None:
+            corpus = Corpus(index.documents(), index.collections())
+            if len(self._corpora) >= _CORPORA:
+                self._corpora.clear()
+            self._corpora[version] = corpus
+        return corpus
 
     def _with_model(self, model: Model, draft: Draft) -> Answer:
         profile = model.profile
@@ -164,7 +178,7 @@ class Agent:
                 raise DeadlinePassed
             found = first.fresh
             one_step = settings.route == "single" or not first.result.weak
-        cited = retrieval.supply(recalled(conversation, self._index))
+        cited = retrieval.supply(recalled(conversation, retrieval.index))
         draft.note("open", route=settings.route, one_step=one_step, recalled=[p.id for p in cited])
         newest = question(conversation, model.profile, settings.conversation_tokens, cited, found)
         native = model.profile.native_citations
@@ -173,7 +187,7 @@ class Agent:
             citations=citations.template, max_searches=settings.max_searches
         )
         messages = [*history(conversation, settings.conversation_tokens), newest]
-        return Exchange(model, system, self._corpus[1], messages, draft, deadline), one_step
+        return Exchange(model, system, draft.corpus, messages, draft, deadline), one_step
 
     def _steps(
         self, exchange: Exchange, draft: Draft, deadline: Deadline, *, one_step: bool
@@ -255,7 +269,7 @@ class Agent:
             deadline.start = draft.deadline.start
             query = query_of(draft.conversation)
             try:
-                [result] = deadline.run([lambda: self._index.search(query)])
+                [result] = deadline.run([lambda: draft.retrieval.index.search(query)])
             except Cancelled:
                 raise
             except IndexMissing:

@@ -66,6 +66,8 @@ def question(
             content += [_text(what), *passage_blocks(passages, {}, native=native)]
     today = datetime.now(UTC).strftime("%A, %d %B %Y")
     content.append(_text(f"Today is {today} (UTC). The message to answer is the one above."))
+    if conversation.wishes:
+        content.append(_text(f"How to answer in this channel: {conversation.wishes}"))
     return {"role": "user", "content": content}
 
 

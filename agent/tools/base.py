@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from agent.answer import Search
 from agent.errors import ToolError
 from agent.retrieval import Retrieval
-from ingest.documents import DocumentInfo, Passage
+from ingest.documents import CollectionInfo, DocumentInfo, Passage
 from ingest.errors import FootnoteError
 
 log = logging.getLogger(__name__)
@@ -49,6 +49,7 @@ class Corpus:
     """What the index holds, in words that stay the same until the next ingest."""
 
     documents: Sequence[DocumentInfo]
+    collections: Sequence[CollectionInfo] = ()
 
     def __str__(self) -> str:
         # Paths, not titles: text that somebody wrote has no place in what instructs the model.
@@ -72,6 +73,8 @@ class Tool(Protocol):
 
     def description(self, corpus: Corpus) -> str: ...
 
+    def schema(self, corpus: Corpus) -> dict[str, Any]: ...
+
     def progress(self, arguments: Any) -> tuple[str, str]:
         """Kind and detail of what a waiting person is shown."""
         ...
@@ -85,14 +88,14 @@ def definitions(tools: Sequence[Tool], corpus: Corpus, *, strict: bool) -> list[
         {
             "name": tool.name,
             "description": tool.description(corpus),
-            "input_schema": _schema(tool.arguments),
+            "input_schema": tool.schema(corpus),
             **({"strict": True} if strict else {}),
         }
         for tool in tools
     ]
 
 
-def _schema(arguments: type[Arguments]) -> dict[str, Any]:
+def plain_schema(arguments: type[Arguments]) -> dict[str, Any]:
     """JSON schema in the subset that strict tools accept."""
     whole = arguments.model_json_schema()
     properties = {}

@@ -1,10 +1,12 @@
 """``list_documents``: a folder of the docs -> the pages in it."""
 
+from typing import Any
+
 from pydantic import Field
 
 from agent.errors import ToolError
 from agent.retrieval import Retrieval
-from agent.tools.base import Arguments, Corpus, ToolResult
+from agent.tools.base import Arguments, Corpus, ToolResult, plain_schema
 
 _MOST = 150
 
@@ -27,6 +29,9 @@ class ListDocuments:
             "asks which docs or runbooks there are, or how old or whose a page is. It shows no "
             "text: to answer a question of substance, search instead."
         )
+
+    def schema(self, corpus: Corpus) -> dict[str, Any]:  # noqa: ARG002  # the same for every corpus
+        return plain_schema(self.arguments)
 
     def progress(self, arguments: Folder) -> tuple[str, str]:
         return "reading", arguments.path or "the list of pages"

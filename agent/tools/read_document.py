@@ -1,12 +1,13 @@
 """``read_document``: path or chunk id -> the page, or the part of it that fits."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from pydantic import Field
 
 from agent.errors import ToolError
 from agent.retrieval import Retrieval
-from agent.tools.base import Arguments, Corpus, ToolResult, nothing_new
+from agent.tools.base import Arguments, Corpus, ToolResult, nothing_new, plain_schema
 from ingest.documents import Page, Passage
 
 _BUDGET = 9_600
@@ -39,6 +40,9 @@ class ReadDocument:
             "on. Every part comes as passages with ids to cite. Passages you were given before are "
             "left out. Do not call it for pages that no passage points to: search first."
         )
+
+    def schema(self, corpus: Corpus) -> dict[str, Any]:  # noqa: ARG002  # the same for every corpus
+        return plain_schema(self.arguments)
 
     def progress(self, arguments: Place) -> tuple[str, str]:
         return "reading", arguments.path[:200]

@@ -1,14 +1,14 @@
 """What the model is told of its tools, and what they give it."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
 
 from agent.retrieval import Retrieval, SearchCache
 from agent.tools import TOOLS, Corpus, ToolResult, definitions, run_tool
-from ingest.documents import DocumentInfo
+from ingest.documents import CollectionInfo, DocumentInfo
 from ingest.index import Index
 
 Call = Callable[..., ToolResult]
@@ -148,3 +148,32 @@ def test_pages_are_listed_by_folder(call: Call) -> None:
         "oncall/long.md",
     ]
     assert call("list_documents").facts["count"] == 4
+
+
+PARTS = (
+    CollectionInfo("runbooks", "What to do under an alert.", 2),
+    CollectionInfo("people", "Benefits", 1),
+)
+
+
+def test_collections_are_a_choice_where_there_is_more_than_one() -> None:
+    def choice(parts: Sequence[CollectionInfo]) -> dict[str, Any] | None:
+        [search, *_] = definitions(TOOLS, Corpus([], parts), strict=True)
+        found: dict[str, Any] | None = search["input_schema"]["properties"].get("collection")
+        return found
+
+    assert choice(PARTS) == {
+        "type": "string",
+        "description": "Only this part of the docs; leave it out when unsure. "
+        "runbooks: What to do under an alert. people: Benefits.",
+        "enum": ["runbooks", "people"],
+    }
+    assert choice(PARTS[:1]) is None
+    assert choice([]) is None
+
+
+def test_a_collection_that_does_not_exist_is_answered_with_those_that_do(call: Call) -> None:
+    result = call("search_docs", query="ledger", collection="handbook")
+
+    assert result.failed
+    assert result.facts["error"] == "There is no collection 'handbook'; configured: none."
