@@ -176,6 +176,27 @@ def replay(
         raise typer.Exit(1)
 
 
+@app.command()
+def report(
+    context: typer.Context,
+    days: Annotated[int, typer.Option(min=1, max=366, help="How far to look back.")] = 7,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a page with plots to this file.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """What the docs could not answer, thumbs down, old pages, cost and latency of the last days."""
+    from bot.report_cli import print_report, report, write_page
+
+    made, links = report(context.obj.journal, days)
+    if html is not None:
+        write_page(made, links, html)
+    if as_json:
+        _print_json(made.to_json(links))
+    elif html is None:
+        print_report(made, links, _console())
+
+
 @debug_app.command("message")
 def debug_message() -> None:
     """A Slack message object -> {text}: what the bot reads in it."""

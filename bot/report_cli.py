@@ -1,0 +1,114 @@
+"""``footnote report``: the journal of some days -> the terminal, JSON, or a page of its own."""
+
+import logging
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from bot.clients import SLACK_FAILED, open_clients, slack_error
+from bot.journal import Journal
+from bot.report import Asked, Report, read_report, told_cost, told_seconds
+from bot.report_page import report_page
+from bot.settings import BotSettings
+from ingest.errors import FootnoteError
+from ingest.index import open_index
+from ingest.settings import IndexSettings, read_settings
+
+log = logging.getLogger(__name__)
+
+_MOST_LINKS = 60
+_SHOWN = 10
+
+
+def report(journal: Journal, days: int) -> tuple[Report, dict[str, str]]:
+    """The report of the last days, and the addresses of its questions in Slack."""
+    end = datetime.now(UTC)
+    index = open_index(read_settings(IndexSettings))
+    try:
+        made = read_report(journal, index, end - timedelta(days=days), end)
+    finally:
+        index.close()
+    return made, find_links(made, read_settings(BotSettings))
+
+
+def find_links(made: Report, settings: BotSettings) -> dict[str, str]:
+    """Answer id -> address of its question; empty without a token, or when Slack is away."""
+    if settings.bot_token is None:
+        return {}
+    client = open_clients(settings).read
+    links: dict[str, str] = {}
+    for asked in [a for a in listed(made) if a.ts.replace(".", "").isdecimal()][:_MOST_LINKS]:
+        try:
+            found: Any = client.chat_getPermalink(channel=asked.channel, message_ts=asked.ts)
+        except SLACK_FAILED as error:
+            code = slack_error(error)
+            if code in ("message_not_found", "channel_not_found"):
+                continue
+            log.warning("The report goes without links to Slack: %s.", code)
+            break
+        links[asked.answer_id] = str(found.get("permalink") or "")
+    return {
+        ident: link for ident, link in links.items() if link.startswith(("https://", "http://"))
+    }
+
+
+def listed(made: Report) -> Iterator[Asked]:
+    """The questions that a report names, each once."""
+    gaps = (asked for gap in made.gaps for asked in gap.asked)
+    complaints = (complaint.asked for complaint in made.complaints)
+    yield from {asked.answer_id: asked for asked in (*gaps, *complaints)}.values()
+
+
+def write_page(made: Report, links: dict[str, str], file: Path) -> None:
+    try:
+        file.write_text(report_page(made, links), encoding="utf-8")
+    except OSError as error:
+        raise FootnoteError(
+            f"{file} cannot be written ({error.strerror}). Name another file with --html."
+        ) from error
+
+
+def print_report(made: Report, links: dict[str, str], console: Console) -> None:
+    for line in _lines(made, links):
+        # Paths and ids are printed as they are; none of them may speak to the terminal.
+        shown = "".join(c for c in line if c.isprintable() or c == "\n")
+        console.print(shown, markup=False)
+
+
+def _lines(made: Report, links: dict[str, str]) -> Iterator[str]:
+    yield f"{made.begin:%Y-%m-%d} to {made.end:%Y-%m-%d}: {made.answers} answers"
+    if not made.answers:
+        return
+    yield "  " + ", ".join(f"{count} {verdict}" for verdict, count in made.verdicts.items())
+    yield (
+        f"  {told_seconds(made.p50)} median, {told_seconds(made.p95)} p95; "
+        f"{made.searches_per_answer:.1f} searches an answer; {told_cost(made)}"
+    )
+    yield (
+        f"  {made.thumbs_up} thumbs up, {len(made.complaints)} down; "
+        f"a human was called {made.humans_called} times"
+    )
+    if made.gaps:
+        yield "\nThe docs had no answer to"
+    for gap in made.gaps[:_SHOWN]:
+        yield f"  {len(gap.asked)} x  {gap.topic}"
+        for asked in gap.asked[:3]:
+            yield f"       {asked.at:%Y-%m-%d %H:%M}  {place(asked, links)}"
+    if made.complaints:
+        yield "\nThumbs down"
+    for complaint in made.complaints[:_SHOWN]:
+        about = ", ".join(complaint.pages) or complaint.asked.words or complaint.asked.verdict
+        yield f"  {complaint.reason or '(no reason given)'}"
+        yield f"       on {about}  {place(complaint.asked, links)}"
+    if made.stale:
+        yield "\nOld pages that answers rest on"
+    for page in made.stale[:_SHOWN]:
+        owner = f", owner {page.info.owner}" if page.info.owner else ""
+        yield f"  {page.answers} x  {page.info.path}, unchanged for {page.days} days{owner}"
+
+
+def place(asked: Asked, links: dict[str, str]) -> str:
+    return links.get(asked.answer_id) or f"{asked.channel} {asked.ts}".strip()
