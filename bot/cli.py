@@ -18,9 +18,11 @@ from rich.console import Console
 from rich.logging import RichHandler
 
 from agent.cli import app as agent_app
+from agent.evals.cli import app as agent_eval_app
 from bot.settings import BotSettings
 from ingest.cli import app as ingest_app
 from ingest.errors import FootnoteError, SettingsError
+from ingest.eval_cli import eval_app
 from ingest.settings import read_settings
 
 app = typer.Typer(
@@ -40,6 +42,8 @@ debug_app = typer.Typer(
 app.add_typer(ingest_app)
 app.add_typer(agent_app)
 app.add_typer(debug_app, name="debug")
+app.add_typer(eval_app, name="eval")
+eval_app.add_typer(agent_eval_app)
 
 Port = Annotated[int, typer.Option(min=1, max=65535, help="Port of the local Slack workspace.")]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")]

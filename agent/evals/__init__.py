@@ -1,0 +1,1 @@
+"""Evals: labelled cases go to the agent, scores and what the answers took come out."""

@@ -1,0 +1,111 @@
+"""Cases and settings -> a measurement: every case asked, as far as patience and money went."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from agent.evals.cases import Case
+from agent.evals.decisions import Pair
+from agent.evals.outcomes import Outcome, Outcomes, ask_all
+from agent.evals.trajectory import Trajectory, trajectory
+from agent.settings import AgentSettings
+from ingest.embedder import open_embedder
+from ingest.evaluate import EVAL_FOLDER, Heard, open_corpus
+from ingest.settings import IndexSettings
+
+NO_MODEL = "no language model is set up (ANTHROPIC_API_KEY)"
+NOT_CLAUDE = (
+    "a script or another model answered, since its messages do not carry Claude's ids "
+    "(--any-model scores it all the same)"
+)
+
+
+class _SpentError(Exception):
+    """The money for this run is gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """The outcomes of a set of cases, and whether they say anything about a model."""
+
+    pairs: tuple[Pair, ...]
+    asked_for: int
+    mode: str
+    model: str | None
+    not_measured: str | None
+    """Why scores of the model's decisions and answers would mean nothing."""
+    stopped: str | None
+    """Why not all cases were asked."""
+
+    @property
+    def trajectory(self) -> Trajectory:
+        return trajectory(self.pairs)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "measured": self.not_measured is None,
+            "not_measured": self.not_measured,
+            "stopped": self.stopped,
+            "mode": self.mode,
+            "model": self.model,
+            "cases": self.asked_for,
+            "asked": len(self.pairs),
+            "trajectory": self.trajectory.to_json(),
+        }
+
+
+def measure(
+    grouped: Mapping[Path, Sequence[Case]],
+    settings: AgentSettings,
+    index_settings: IndexSettings,
+    outcomes: Outcomes,
+    *,
+    any_model: bool,
+    max_usd: float | None,
+    heard: Heard,
+) -> Measurement:
+    """Ask the cases against their docs; interrupted, what is done counts."""
+    pairs: list[Pair] = []
+    total = sum(map(len, grouped.values()))
+    stopped = None
+    try:
+        embedder = open_embedder(index_settings)
+        cache = index_settings.data_dir / EVAL_FOLDER
+        for docs, cases in grouped.items():
+            by_id = {case.id: case for case in cases}
+
+            def note(outcome: Outcome, by_id: Mapping[str, Case] = by_id) -> None:
+                pairs.append((by_id[outcome.case], outcome))
+                spent = sum(o.cost_usd or 0.0 for _, o in pairs)
+                heard(f"asking, ${spent:.3f} so far", len(pairs), total)
+                if max_usd is not None and spent >= max_usd and len(pairs) < total:
+                    raise _SpentError
+
+            with open_corpus(docs, index_settings, embedder, cache=cache, heard=heard) as index:
+                heard("asking", len(pairs), total)
+                ask_all(index, cases, settings, outcomes, note)
+    except KeyboardInterrupt:
+        stopped = "interrupted"
+    except _SpentError:
+        stopped = f"--max-usd {max_usd:g} is spent"
+    return Measurement(
+        tuple(pairs),
+        total,
+        outcomes.mode,
+        outcomes.model,
+        _not_measured(pairs, outcomes.model, any_model=any_model),
+        stopped,
+    )
+
+
+def _not_measured(pairs: Sequence[Pair], model: str | None, *, any_model: bool) -> str | None:
+    if model is None:
+        return NO_MODEL
+    answered = [outcome for _, outcome in pairs if outcome.answered_by_model]
+    if not answered:
+        reasons = {outcome.reason for _, outcome in pairs if outcome.reason}
+        return f"the model answered no case. {min(reasons, default='')}".strip()
+    if not any_model and not all(outcome.claude for outcome in answered):
+        return NOT_CLAUDE
+    return None
