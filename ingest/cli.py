@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
@@ -100,6 +100,9 @@ def search(
     path: Annotated[
         str | None, typer.Option(help="Only pages whose path begins with this.")
     ] = None,
+    collection: Annotated[
+        str | None, typer.Option(help="Only this collection of footnote.toml.")
+    ] = None,
     tag: Annotated[
         list[str] | None, typer.Option(help="Only pages with this tag. May be repeated.")
     ] = None,
@@ -117,6 +120,7 @@ def search(
             query,
             k=k,
             path=path,
+            collection=collection,
             tags=tag or (),
             updated_after=updated_after.replace(tzinfo=UTC) if updated_after else None,
         )
@@ -145,27 +149,29 @@ def status(data_dir: DataDir = None, as_json: AsJson = False) -> None:
         _print_json(state)
         return
     console = Console(highlight=False)
-    for name, value in _described(state).items():
+    for name, value in _described(state):
         console.print(f"{name:<10} {value}", markup=False, soft_wrap=True)
 
 
-def _described(state: Mapping[str, Any]) -> dict[str, str]:
+def _described(state: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     last, owner = state["last_run"], state["owner"]
     old = " (old)" if state["stale"] else ""
-    lines = {
-        "revision": state["revision"] or "nothing is indexed yet: run `footnote ingest`",
-        "ingested": f"{state['age_hours']} hours ago{old}" if state["ingested_at"] else "never",
-        "content": f"{state['documents']} documents, {state['chunks']} chunks",
-        "embedder": state["embedder"] or "-",
-        "last run": f"{last['state']} {last['finished_at']}" if last else "-",
-        "next run": state["next_run_at"] or "not scheduled: no bot is running",
-        "owner": f"{owner['command']}, process {owner['pid']}" if owner else "-",
-    }
-    if last and last["error"]:
-        lines["last run"] += f": {last['error']}"
-    if state["running"]:
-        lines["running"] = f"{state['running']['stage']} since {state['running']['started_at']}"
-    return lines
+    yield "revision", state["revision"] or "nothing is indexed yet: run `footnote ingest`"
+    yield "ingested", f"{state['age_hours']} hours ago{old}" if state["ingested_at"] else "never"
+    yield "content", f"{state['documents']} documents, {state['chunks']} chunks"
+    for part in state["collections"]:
+        yield "", f"{part['name']}: {part['documents']} documents. {part['description']}"
+    yield "embedder", state["embedder"] or "-"
+    how = f": {last['error']}" if last and last["error"] else ""
+    yield "last run", f"{last['state']} {last['finished_at']}{how}" if last else "-"
+    if running := state["running"]:
+        yield "running", f"{running['stage']} since {running['started_at']}"
+    yield "next run", state["next_run_at"] or "not scheduled: no bot is running"
+    yield "owner", f"{owner['command']}, process {owner['pid']}" if owner else "-"
+    if test := state["self_test"]:
+        yield "self-test", f"{test['found']} of {test['questions']} questions found their page"
+    for warning in state["warnings"]:
+        yield "warning", warning
 
 
 def _print_report(report: Mapping[str, Any], console: Console) -> None:
@@ -176,6 +182,10 @@ def _print_report(report: Mapping[str, Any], console: Console) -> None:
         f"in {report['seconds']:.1f} s.",
         soft_wrap=True,
     )
+    if test := report["self_test"]:
+        console.print(
+            f"self-test {test['found']} of {test['questions']} questions found their page"
+        )
     for failed in report["failed"]:
         line = f"failed   {failed['path']}: {failed['reason']}"
         console.print(line, markup=False, style="red", soft_wrap=True)

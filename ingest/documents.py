@@ -156,6 +156,18 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
+class SelfTest:
+    """How many of the docs' own questions found their page."""
+
+    found: int
+    questions: int
+
+    def to_json(self) -> dict[str, Any]:
+        share = self.found / self.questions if self.questions else 1.0
+        return {"found": self.found, "questions": self.questions, "share": round(share, 4)}
+
+
+@dataclass(frozen=True, slots=True)
 class IngestReport:
     """What one ingest did."""
 
@@ -174,6 +186,8 @@ class IngestReport:
     failed: tuple[Skipped, ...] = ()
     """Pages that could not be embedded, with what became of their stored text."""
     warnings: tuple[str, ...] = field(default=())
+    self_test: SelfTest | None = None
+    """None where the docs repo asks no questions."""
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -188,5 +202,6 @@ class IngestReport:
             "skipped": [{"path": s.path, "reason": s.reason} for s in self.skipped],
             "failed": [{"path": s.path, "reason": s.reason} for s in self.failed],
             "warnings": list(self.warnings),
+            "self_test": self.self_test.to_json() if self.self_test else None,
             "seconds": round(self.seconds, 3),
         }

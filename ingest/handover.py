@@ -21,7 +21,13 @@ from ingest.runs import Runs
 from ingest.settings import IndexSettings
 
 _LOOK_EVERY_SECONDS = 0.2
-_STAGES = {"fetch": "fetching", "read": "reading", "embed": "embedding", "write": "writing"}
+_STAGES = {
+    "fetch": "fetching",
+    "read": "reading",
+    "embed": "embedding",
+    "write": "writing",
+    "test": "testing",
+}
 
 
 Show = Callable[[str, int, int | None], None]

@@ -17,12 +17,13 @@ import numpy as np
 from ingest.chunker import CHUNKER_VERSION
 from ingest.documents import Chunk, IngestReport, Skipped
 from ingest.embedder import Embedder
-from ingest.errors import EmbedderError
+from ingest.errors import EmbedderError, SelfTestFailed
 from ingest.facts import Facts, Identity
 from ingest.index import Index
 from ingest.pages import SCHEMA_VERSION
 from ingest.plan import Page, Plan, make_plan, refuse_large_deletion
 from ingest.repo import open_checkout
+from ingest.selftest import Outcome, Questions, ask, drop, read_questions
 from ingest.settings import IndexSettings
 from ingest.store import Vectors
 from ingest.target import Target, open_target
@@ -35,7 +36,7 @@ BATCH = 256
 class Progress:
     """How far a run is; ``total`` is None while it is not known."""
 
-    stage: Literal["fetch", "read", "embed", "write"]
+    stage: Literal["fetch", "read", "embed", "write", "test"]
     done: int
     total: int | None
 
@@ -64,6 +65,7 @@ def run_ingest(
         ) as checkout,
         closing(open_target(settings, identity)) as target,
     ):
+        questions = read_questions(checkout)
         plan = make_plan(
             checkout,
             stored=target.pages.documents(),
@@ -77,9 +79,9 @@ def run_ingest(
         writing = Writing(target, embedder, listen)
         writing.run(plan)
         documents, chunks = target.pages.counts()
-        target.complete(
-            Facts(checkout.revision, checkout.docs_root, datetime.now(UTC), embedder.name)
-        )
+        tested = _tested(questions, plan, target, embedder, listen)
+        facts = Facts(checkout.revision, checkout.docs_root, datetime.now(UTC), embedder.name)
+        target.complete(facts.to_meta() | (tested.to_meta() if tested else {}))
     index.use(embedder)
     return IngestReport(
         revision=checkout.revision.name,
@@ -93,8 +95,35 @@ def run_ingest(
         seconds=time.monotonic() - begun,
         skipped=tuple(sorted(plan.skipped, key=lambda skipped: skipped.path)),
         failed=tuple(writing.failed),
-        warnings=(*target.warnings, *_warnings(plan, documents)),
+        warnings=(*target.warnings, *questions.warnings, *_warnings(plan, documents)),
+        self_test=tested.summary if tested else None,
     )
+
+
+def _tested(
+    questions: Questions, plan: Plan, target: Target, embedder: Embedder, listen: Listener
+) -> Outcome | None:
+    """Ask the docs' own questions; raises SelfTestFailed where a worse index can be kept back."""
+    if not questions.asked:
+        return None
+    before = Outcome.from_meta(target.answering_meta())
+    unchanged = not (plan.changed or plan.gone or target.may_wait)
+    if before and unchanged and before.fingerprint == questions.fingerprint:
+        return before
+    outcome = ask(
+        questions,
+        target,
+        embedder,
+        lambda done: listen(Progress("test", done, len(questions.asked))),
+    )
+    if worse := drop(before, outcome, target.settings.self_test_drop):
+        if target.may_wait:
+            raise SelfTestFailed(
+                f"{worse}. The rebuilt index was kept back, the old one goes on answering: mend the"
+                " docs or .footnote/questions.jsonl, or accept it with FOOTNOTE_SELF_TEST_DROP=1."
+            )
+        target.warnings.append(f"{worse}.")
+    return outcome
 
 
 def _warnings(plan: Plan, documents: int) -> Iterator[str]:

@@ -14,19 +14,23 @@ def read_state(settings: IndexSettings, now: datetime | None = None) -> dict[str
     """Works beside the process that owns the data folder, and when there is no index at all."""
     index = open_index(settings)
     try:
-        status = index.status()
+        status, collections = index.status(), index.collections()
     finally:
         index.close()
     runs = Runs(settings.data_dir)
     last, running = runs.last(), runs.running()
     owner = owner_of(settings.data_dir)
+    report = (last.report if last else None) or {}
     age = (now or datetime.now(UTC)) - status.ingested_at if status.ingested_at else None
     hours = age.total_seconds() / 3600 if age else None
     return {
         **status.to_json(),
+        "collections": [asdict(collection) for collection in collections],
         "age_hours": round(hours, 2) if hours is not None else None,
         "stale": hours is None or hours > settings.stale_after_hours,
         "last_run": last.to_json() if last else None,
+        "self_test": report.get("self_test"),
+        "warnings": report.get("warnings", []),
         "running": running.to_json() if running and owner else None,
         "next_run_at": runs.noted("next_run_at") if owner else None,
         "owner": asdict(owner) if owner else None,

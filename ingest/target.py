@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from ingest import index_folders as folders
 from ingest.documents import Chunk
 from ingest.errors import IndexDamaged
-from ingest.facts import Facts, Identity
+from ingest.facts import Identity
 from ingest.index_folders import IndexFolder
 from ingest.pages import Pages, StoredDocument
 from ingest.settings import IndexSettings
@@ -35,6 +35,8 @@ class Target:
     """Content hash by id of the stored vectors, when the ingest began."""
     older: Store | None = None
     """Vectors of the index that this one will replace, if the same embedder made them."""
+    may_wait: bool = False
+    """Whether the index that answers is another one, and sound."""
     warnings: list[str] = field(default_factory=list)
     _written: set[str] = field(default_factory=set)
 
@@ -65,6 +67,15 @@ class Target:
             return pages.documents()
         return {}
 
+    def answering_meta(self) -> dict[str, str]:
+        """What the index notes of itself that answers at the moment."""
+        live = folders.live(self.settings.data_dir)
+        if live is None or live == self.folder:
+            return self.pages.meta()
+        with suppress(IndexDamaged), closing(Pages(live.pages)) as pages:
+            return pages.meta()
+        return {}
+
     def write_vectors(self, chunks: Sequence[Chunk], vectors: Sequence[Vectors]) -> None:
         self.store.write(chunks, vectors)
         self._written.update(chunk.id for chunk in chunks)
@@ -74,9 +85,9 @@ class Target:
         vectors = self.stored_hashes.keys() | self._written
         self.store.delete(list(vectors - self.pages.ids()))
 
-    def complete(self, facts: Facts) -> None:
+    def complete(self, noted: Mapping[str, str]) -> None:
         """Note what was ingested, and let this index answer."""
-        self.pages.set_meta(facts.to_meta())
+        self.pages.set_meta(noted)
         current = folders.live(self.settings.data_dir)
         if current != self.folder:
             folders.make_live(self.settings.data_dir, self.folder)
@@ -95,16 +106,18 @@ def open_target(settings: IndexSettings, identity: Identity) -> Target:
     live = folders.live(settings.data_dir)
     if live is None:
         return _unfinished(settings, identity) or _created(settings, identity)
+    sound = True
     try:
         target = _reopened(live, settings, identity)
         warning = "The embedder, or the way pages are indexed, has changed: the index was rebuilt."
     except IndexDamaged as error:
-        target = None
+        target, sound = None, False
         cause = str(error).partition(": run `footnote ingest`")[0]
         warning = f"{cause}: the index was rebuilt."
     if target is None:
         target = _unfinished(settings, identity) or _created(settings, identity)
         target.older = _older_store(live, settings, identity)
+        target.may_wait = sound
         target.warnings.append(warning)
     return target
 
