@@ -14,6 +14,9 @@ Message = Mapping[str, Any]
 _SPOKEN = (None, "", "file_share", "thread_broadcast")
 _TYPE_BY_PREFIX = {"D": "im", "G": "group", "C": "channel"}
 
+NOTICE = "footnote_notice"
+"""Type of the metadata of what Footnote says without being asked."""
+
 
 @dataclass(frozen=True, slots=True)
 class Identity:
@@ -28,6 +31,11 @@ class Identity:
         """True for own messages: known by own ids, never by 'some bot wrote it'."""
         bot_id = message.get("bot_id")
         return message.get("user") == self.user_id or bool(bot_id and bot_id == self.bot_id)
+
+    def spoke(self, message: Message) -> bool:
+        """True for own messages by which Footnote takes part: all but its notices."""
+        kind = (message.get("metadata") or {}).get("event_type")
+        return self.wrote(message) and kind != NOTICE
 
     def home(self, team: str | None) -> bool:
         """True when ``team`` is this workspace or organisation, or is not told."""

@@ -3,7 +3,7 @@
 A mention and a direct message are always answered. A reply without a mention is answered only
 where it is plainly meant for Footnote, by these rules, in this order:
 
-1.  Footnote has spoken in the thread, or is about to.
+1.  Footnote has answered in the thread, or is about to: a notice of its own is not speaking.
 2.  Nobody told it to stop since it was last mentioned.
 3.  The message has words, and is more than a thank-you.
 4.  It addresses nobody else, by mention or by name.
@@ -74,7 +74,7 @@ def decide(
         if has_words or _has_content(earlier, me):
             return Decision("answer")
         return Decision("help", "a bare mention")
-    if not (answering or any(me.wrote(m) for m in earlier)):
+    if not (answering or any(me.spoke(m) for m in earlier)):
         return Decision("ignore", NOT_PART)
     if _was_stopped(earlier, me):
         return Decision("ignore", "told to stop earlier")
@@ -96,7 +96,7 @@ def _between_people(
     speakers = {str(m["user"]) for m in earlier if _is_person(m, me)} - {str(question.user)}
     if mentioned(question.message) or "<!" in question.text or _names(words, speakers, name_of):
         return Decision("ignore", "addressed to somebody else")
-    last_own = max((i for i, m in enumerate(earlier) if me.wrote(m)), default=len(earlier))
+    last_own = max((i for i, m in enumerate(earlier) if me.spoke(m)), default=len(earlier))
     if any(_is_person(m, me) and m["user"] != question.user for m in earlier[last_own + 1 :]):
         return Decision("ignore", "people are talking to each other")
     askers = {m["user"] for m in earlier if _is_person(m, me) and mentions(m, me.user_id)}

@@ -112,6 +112,29 @@ class HumanCall(Base):
     at: Mapped[float]
 
 
+class Announcement(Base):
+    """Something said without being asked: once, over restarts and replicas."""
+
+    __tablename__ = "announcements"
+
+    name: Mapped[str] = mapped_column(primary_key=True)
+    at: Mapped[float] = mapped_column(index=True)
+    attempts: Mapped[int]
+    done: Mapped[bool]
+    detail: Mapped[list[Any]]
+
+
+class CitedText(Base):
+    """What a chunk said when it was cited, where people want to hear of its changes."""
+
+    __tablename__ = "cited_texts"
+
+    hash: Mapped[str] = mapped_column(primary_key=True)
+    text: Mapped[str]
+    url: Mapped[str | None]
+    at: Mapped[float] = mapped_column(index=True)
+
+
 def answer_record(question: Question, answer: Answer, reply_ts: str | None) -> AnswerRecord:
     """An answer -> its row, without a word of it."""
     return AnswerRecord(

@@ -40,6 +40,12 @@ class BotSettings(BaseSettings):
     """Ids of people of other organisations, or guests, who may ask all the same."""
     guests: bool = False
     """Whether guest accounts may ask."""
+    digest_channel: str | None = None
+    """Id of the channel that gets the weekly digest for the docs team; None: no digest."""
+    digest_at: str = "0 9 * * 1"
+    """When: five cron fields, or a time of day."""
+    change_notes_days: int = Field(default=7, ge=0, le=60)
+    """Threads so old hear when a page cited in them changes, where ``footnote.toml`` says so."""
     help_group: str | None = None
     """User group (``S…``) or user (``U…``) that *Need a human* calls."""
 

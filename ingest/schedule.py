@@ -154,16 +154,24 @@ class Schedule:
         self._runs.note("next_run_at", at.isoformat(timespec="seconds") if at else None)
 
 
-def read_trigger(ingest_at: str, timezone: str) -> CronTrigger:
+def last_due(trigger: CronTrigger, now: datetime, within: timedelta) -> datetime | None:
+    """The newest time up to ``now`` at which something was due."""
+    due, fire = None, trigger.get_next_fire_time(None, now - within)
+    while fire is not None and fire <= now:
+        due, fire = fire, trigger.get_next_fire_time(fire, now)
+    return due
+
+
+def read_trigger(at: str, timezone: str, setting: str = "FOOTNOTE_INGEST_AT") -> CronTrigger:
     """``HH:MM`` or five cron fields, in a time zone."""
     zone = _zone(timezone)
-    if clock := re.fullmatch(r"(\d{1,2}):(\d{2})", ingest_at.strip()):
+    if clock := re.fullmatch(r"(\d{1,2}):(\d{2})", at.strip()):
         minute, hour, day, month, weekday = clock[2], clock[1], "*", "*", "*"
     else:
         try:
-            minute, hour, day, month, weekday = ingest_at.split()
+            minute, hour, day, month, weekday = at.split()
         except ValueError:
-            raise _bad_time(ingest_at) from None
+            raise _bad_time(at, setting) from None
     try:
         return CronTrigger(
             minute=minute,
@@ -174,12 +182,12 @@ def read_trigger(ingest_at: str, timezone: str) -> CronTrigger:
             timezone=zone,
         )
     except ValueError as error:
-        raise _bad_time(ingest_at) from error
+        raise _bad_time(at, setting) from error
 
 
-def _bad_time(ingest_at: str) -> SettingsError:
+def _bad_time(at: str, setting: str) -> SettingsError:
     return SettingsError(
-        f"FOOTNOTE_INGEST_AT: {ingest_at!r} is no time. "
+        f"{setting}: {at!r} is no time. "
         "Use a time of day such as 03:00, or five cron fields such as '30 2 * * 1-5'."
     )
 

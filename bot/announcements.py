@@ -1,0 +1,103 @@
+"""What Footnote says without being asked is said once: claimed in the journal, then posted.
+
+A claim whose post did not end, because the process died or Slack was away, is taken up again a few
+times. After a response that was lost Slack may show it twice; that is better than never.
+"""
+
+import logging
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import sqlalchemy as sa
+from slack_sdk import WebClient
+from slack_sdk.errors import SlackApiError
+from sqlalchemy.exc import IntegrityError
+
+from bot.clients import SLACK_FAILED, slack_error
+from bot.events import NOTICE
+from bot.journal import Journal
+from bot.records import Announcement
+
+log = logging.getLogger(__name__)
+
+MAX_ATTEMPTS = 3
+RETRY_SECONDS = 120.0
+_KEEP_SECONDS = 120 * 86_400.0
+_PASSES = {
+    "ratelimited", "rate_limited", "internal_error", "fatal_error", "service_unavailable",
+    "request_timeout", "unknown",
+}  # fmt: skip
+"""Errors of Slack after which another attempt may succeed."""
+
+
+class Announcements:
+    def __init__(self, journal: Journal, client: WebClient) -> None:
+        self._journal = journal
+        self._client = client
+        with journal.session() as session:
+            old = Announcement.at < time.time() - _KEEP_SECONDS
+            session.execute(sa.delete(Announcement).where(old))
+
+    def claim(self, name: str, detail: Sequence[str] = ()) -> bool:
+        """True for one caller only; later once more, where the post that followed did not end."""
+        now = time.time()
+        row = Announcement(name=name, at=now, attempts=1, done=False, detail=list(detail))
+        try:
+            with self._journal.session() as session:
+                session.add(row)
+        except IntegrityError:
+            return self._claim_again(name, now)
+        return True
+
+    def post(self, name: str, channel: str, message: dict[str, Any], thread_ts: str | None) -> bool:
+        """Post what was claimed; False where that failed, for now or for good."""
+        try:
+            self._client.chat_postMessage(
+                channel=channel,
+                thread_ts=thread_ts,
+                unfurl_links=False,
+                unfurl_media=False,
+                metadata={"event_type": NOTICE, "event_payload": {"notice": name}},
+                **message,
+            )
+        except SLACK_FAILED as error:
+            code = slack_error(error)
+            log.warning("could not post a notice into %s: %s", channel, code)
+            if isinstance(error, SlackApiError) and code not in _PASSES:
+                self.finish(name)
+            return False
+        self.finish(name)
+        return True
+
+    def finish(self, name: str) -> None:
+        """Nothing more is to be done about it."""
+        self._change(Announcement.name == name, done=True)
+
+    def details(self, prefix: str) -> set[str]:
+        """What the announcements whose names begin so were about."""
+        begins = Announcement.name.startswith(prefix, autoescape=True)
+        with self._journal.session() as session:
+            rows = session.scalars(sa.select(Announcement.detail).where(begins))
+            return {str(item) for detail in rows for item in detail}
+
+    def unfinished(self, prefix: str) -> bool:
+        """Whether a post is still to be tried again."""
+        waits = Announcement.done.is_(False) & (Announcement.attempts < MAX_ATTEMPTS)
+        named = Announcement.name.startswith(prefix, autoescape=True)
+        with self._journal.session() as session:
+            return session.scalar(sa.select(Announcement.name).where(named, waits)) is not None
+
+    def _claim_again(self, name: str, now: float) -> bool:
+        left = (
+            (Announcement.name == name)
+            & Announcement.done.is_(False)
+            & (Announcement.attempts < MAX_ATTEMPTS)
+            & (Announcement.at < now - RETRY_SECONDS)
+        )
+        return self._change(left, at=now, attempts=Announcement.attempts + 1)
+
+    def _change(self, where: sa.ColumnElement[bool], **values: object) -> bool:
+        with self._journal.session() as session:
+            result = session.execute(sa.update(Announcement).where(where).values(**values))
+            return bool(getattr(result, "rowcount", 0))
