@@ -1,25 +1,17 @@
 """Settings of the agent, read from the environment and ``.env``."""
 
 import re
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import Field, SecretStr, field_validator
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from ingest.settings import EnvironmentSettings, Listed
 
 _DOMAIN = re.compile(r"(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}")
 
 
-class AgentSettings(BaseSettings):
+class AgentSettings(EnvironmentSettings):
     """Which model answers, and the limits it answers within."""
-
-    model_config = SettingsConfigDict(
-        env_prefix="FOOTNOTE_",
-        env_file=".env",
-        env_ignore_empty=True,
-        extra="ignore",
-        frozen=True,
-        populate_by_name=True,
-    )
 
     api_key: SecretStr | None = Field(default=None, validation_alias="ANTHROPIC_API_KEY")
     auth_token: SecretStr | None = Field(default=None, validation_alias="ANTHROPIC_AUTH_TOKEN")
@@ -47,15 +39,13 @@ class AgentSettings(BaseSettings):
     """Whether the model judges what its first search found, in a request of its own."""
     web_search: bool = False
     """Whether the web is searched when the docs have no answer."""
-    web_domains: Annotated[tuple[str, ...], NoDecode] = ()
+    web_domains: Listed = ()
     """The only domains it is searched on, their subdomains included; empty means all."""
 
-    @field_validator("web_domains", mode="before")
+    @field_validator("web_domains")
     @classmethod
-    def _split(cls, value: object) -> object:
-        if not isinstance(value, str):
-            return value
-        domains = tuple(part.strip().lower() for part in value.split(",") if part.strip())
+    def _bare(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        domains = tuple(domain.lower() for domain in value)
         for domain in domains:
             if not _DOMAIN.fullmatch(domain):
                 raise ValueError(f"{domain!r} is no bare domain such as docs.python.org")

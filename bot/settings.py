@@ -1,22 +1,12 @@
 """Settings of the Slack side, read from the environment and ``.env``."""
 
-from typing import Annotated
+from pydantic import Field, SecretStr
 
-from pydantic import Field, SecretStr, field_validator
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from ingest.settings import EnvironmentSettings, Listed
 
 
-class BotSettings(BaseSettings):
+class BotSettings(EnvironmentSettings):
     """Slack credentials and how the bot behaves there."""
-
-    model_config = SettingsConfigDict(
-        env_prefix="FOOTNOTE_",
-        env_file=".env",
-        env_ignore_empty=True,
-        extra="ignore",
-        frozen=True,
-        populate_by_name=True,
-    )
 
     bot_token: SecretStr | None = Field(default=None, validation_alias="SLACK_BOT_TOKEN")
     app_token: SecretStr | None = Field(default=None, validation_alias="SLACK_APP_TOKEN")
@@ -34,9 +24,9 @@ class BotSettings(BaseSettings):
     log_level: str = "INFO"
     store_text: bool = False
     """Whether the journal keeps the words of questions and answers, for 30 days."""
-    allowed_channels: Annotated[tuple[str, ...], NoDecode] = ()
+    allowed_channels: Listed = ()
     """Ids of externally shared channels in which Footnote may answer all the same."""
-    allowed_users: Annotated[tuple[str, ...], NoDecode] = ()
+    allowed_users: Listed = ()
     """Ids of people of other organisations, or guests, who may ask all the same."""
     guests: bool = False
     """Whether guest accounts may ask."""
@@ -48,10 +38,3 @@ class BotSettings(BaseSettings):
     """Threads so old hear when a page cited in them changes, where ``footnote.toml`` says so."""
     help_group: str | None = None
     """User group (``S…``) or user (``U…``) that *Need a human* calls."""
-
-    @field_validator("allowed_channels", "allowed_users", mode="before")
-    @classmethod
-    def _split(cls, value: object) -> object:
-        if isinstance(value, str):
-            return tuple(part.strip() for part in value.split(",") if part.strip())
-        return value

@@ -3,12 +3,36 @@
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
-from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic import BeforeValidator, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from ingest.errors import SettingsError
 
-Settings = TypeVar("Settings", bound=BaseSettings)
+
+class EnvironmentSettings(BaseSettings):
+    """What the settings of all three packages have in common: where they are read from."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="FOOTNOTE_",
+        env_file=".env",
+        env_ignore_empty=True,
+        extra="ignore",
+        frozen=True,
+        populate_by_name=True,
+    )
+
+
+Settings = TypeVar("Settings", bound=EnvironmentSettings)
+
+
+def _parts(value: object) -> object:
+    if isinstance(value, str):
+        return tuple(part.strip() for part in value.split(",") if part.strip())
+    return value
+
+
+Listed = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_parts)]
+"""Several values in one variable, separated by commas."""
 
 
 def read_settings(kind: type[Settings], **overrides: Any) -> Settings:
@@ -30,7 +54,7 @@ def read_settings(kind: type[Settings], **overrides: Any) -> Settings:
         raise SettingsError(".env is not UTF-8 text. Save it as UTF-8.") from None
 
 
-def _variable(kind: type[BaseSettings], location: str) -> str:
+def _variable(kind: type[EnvironmentSettings], location: str) -> str:
     """The environment variable behind a field, since that is what a person can change."""
     field = kind.model_fields.get(location)
     if field is None or field.validation_alias is not None:
@@ -38,17 +62,8 @@ def _variable(kind: type[BaseSettings], location: str) -> str:
     return f"{kind.model_config.get('env_prefix', '')}{location}".upper()
 
 
-class IndexSettings(BaseSettings):
+class IndexSettings(EnvironmentSettings):
     """Where the docs come from, where the index lies, and how it is built."""
-
-    model_config = SettingsConfigDict(
-        env_prefix="FOOTNOTE_",
-        env_file=".env",
-        env_ignore_empty=True,
-        extra="ignore",
-        frozen=True,
-        populate_by_name=True,
-    )
 
     docs_repo: str | None = None
     """Git address (https, ssh or file) or a local folder."""
@@ -56,9 +71,9 @@ class IndexSettings(BaseSettings):
     """None follows the remote's default branch."""
     docs_root: str = ""
     """Folder inside the repo that holds the docs."""
-    docs_include: Annotated[tuple[str, ...], NoDecode] = ()
+    docs_include: Listed = ()
     """Globs relative to the docs root; empty means every file."""
-    docs_exclude: Annotated[tuple[str, ...], NoDecode] = ()
+    docs_exclude: Listed = ()
     docs_token: SecretStr | None = None
     """Access token for a private https repo."""
     link_template: str | None = None
@@ -85,10 +100,3 @@ class IndexSettings(BaseSettings):
     """0: one worker a core, at most 8."""
     chroma_host: str | None = Field(default=None, validation_alias="CHROMA_HOST")
     chroma_port: int = Field(default=8000, validation_alias="CHROMA_PORT")
-
-    @field_validator("docs_include", "docs_exclude", mode="before")
-    @classmethod
-    def _split(cls, value: object) -> object:
-        if isinstance(value, str):
-            return tuple(part.strip() for part in value.split(",") if part.strip())
-        return value
