@@ -121,9 +121,24 @@ class OnnxEmbedder:
         # A lone surrogate, as broken JSON can carry it, is no text to a tokenizer.
         return self.tokenizer.encode(text.encode("utf-8", "replace").decode())
 
+    def embed_tokens(self, texts: Sequence[str]) -> list[tuple[list[str], Vectors]]:
+        """Each text's tokens without [CLS] and [SEP], and a unit vector for each."""
+        return list(self.workers.map(self._run_tokens, texts))
+
+    def _run_tokens(self, text: str) -> tuple[list[str], Vectors]:
+        encoding = self._encode(text)
+        output = self._output([encoding])[0][0]
+        inside = [
+            place for place, special in enumerate(encoding.special_tokens_mask) if not special
+        ]
+        return [encoding.tokens[place] for place in inside], _unit(output[inside])
+
     def _run(self, texts: Sequence[str]) -> Vectors:
-        encodings = [self._encode(text) for text in texts]
-        shape = (len(texts), max(len(encoding.ids) for encoding in encodings))
+        output, mask = self._output([self._encode(text) for text in texts])
+        return _unit(_pooled(output, mask, self.pooling))
+
+    def _output(self, encodings: Sequence[Encoding]) -> tuple[Vectors, npt.NDArray[np.int64]]:
+        shape = (len(encodings), max(len(encoding.ids) for encoding in encodings))
         ids = np.full(shape, self.pad_id, np.int64)
         mask = np.zeros(shape, np.int64)
         for row, encoding in enumerate(encodings):
@@ -135,10 +150,13 @@ class OnnxEmbedder:
             output: Vectors = self.session.run(None, wanted)[0]
         except Exception as error:  # onnxruntime's errors share no base class
             raise EmbedderError(f"The embedding model {self.name} failed: {error}") from error
-        pooled = _pooled(output, mask, self.pooling)
-        length = np.linalg.norm(pooled, axis=1, keepdims=True)
-        unit: Vectors = (pooled / np.maximum(length, 1e-12)).astype(np.float32)
-        return unit
+        return output, mask
+
+
+def _unit(vectors: Vectors) -> Vectors:
+    length = np.linalg.norm(vectors, axis=1, keepdims=True)
+    unit: Vectors = (vectors / np.maximum(length, 1e-12)).astype(np.float32)
+    return unit
 
 
 def _pooled(output: Vectors, mask: npt.NDArray[np.int64], pooling: Pooling) -> Vectors:

@@ -66,7 +66,7 @@ def retrieval(
         extra = {"compared": _compared_json(result, other)} if other else {}
         print_json(result.to_json() | extra)
         return
-    console = Console(highlight=False)
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else 140)
     _print_marks(result, console)
     if other:
         _print_differences(result, other, " ".join(compare_with or ()), console)

@@ -118,6 +118,7 @@ class Index:
             documents=filters.passing(snapshot.infos, self._membership),
             excluded=live.pages.rows_of(exclude) if exclude else (),
             depth=max(DEPTH, k or 0),
+            closeness=self._live.closeness(),
         )
         found = live.pages.passages([hit.row for hit in ranking.hits])
         hits = [(hit, found[hit.row]) for hit in ranking.hits if hit.row in found]

@@ -1,7 +1,9 @@
 """The keyword index: rows of words in FTS5, matched by what a query asks for.
 
-Chunk -> title, headings, path, cleaned text, and the parts of its identifiers, each a column. It
-lies in the same file as the text of the pages (``ingest.pages``), so that both change together.
+Chunk -> title, headings, path, cleaned text, and the parts of its identifiers, each a column. Page
+-> the same of all its chunks together: which page a query is about is told by words that lie far
+apart in it. Both lie in the file that holds the text of the pages (``ingest.pages``), so that all
+change together.
 """
 
 import json
@@ -17,6 +19,10 @@ CREATE VIRTUAL TABLE keywords USING fts5 (
     title, headings, path, body, parts, tokenize = 'porter unicode61'
 );
 INSERT INTO keywords (keywords, rank) VALUES ('rank', 'bm25(1.0, 1.0, 1.0, 1.0, 0.3)');
+CREATE VIRTUAL TABLE page_keywords USING fts5 (
+    name, body, parts, tokenize = 'porter unicode61'
+);
+INSERT INTO page_keywords (page_keywords, rank) VALUES ('rank', 'bm25(2.0, 1.0, 0.3)');
 """
 
 
@@ -50,6 +56,38 @@ class Keywords:
                     (expression, json.dumps(list(documents)), limit),
                 )
             return found.fetchall()
+
+    def match_pages(
+        self, phrases: Sequence[str], limit: int, documents: Iterable[int] | None = None
+    ) -> dict[int, float]:
+        """The best pages, by document number, for any of these phrases."""
+        if not phrases:
+            return {}
+        expression = " OR ".join(phrases)
+        with self._database.reading() as db:
+            if documents is None:
+                found = db.execute(
+                    "SELECT rowid, -rank FROM page_keywords WHERE page_keywords MATCH ?"
+                    " ORDER BY rank LIMIT ?",
+                    (expression, limit),
+                )
+            else:
+                found = db.execute(
+                    "SELECT rowid, -rank FROM page_keywords WHERE page_keywords MATCH ?"
+                    " AND rowid IN (SELECT value FROM json_each(?)) ORDER BY +rank LIMIT ?",
+                    (expression, json.dumps(list(documents)), limit),
+                )
+            return dict(found.fetchall())
+
+    def texts(self, rows: Collection[int]) -> dict[int, str]:
+        """What was embedded of these rows, nearly: their titles, headings and cleaned text."""
+        with self._database.reading() as db:
+            found = db.execute(
+                "SELECT rowid, title || ' > ' || headings || char(10) || body FROM keywords"
+                " WHERE rowid IN (SELECT value FROM json_each(?))",
+                (json.dumps(list(rows)),),
+            )
+            return dict(found.fetchall())
 
     def frequency(self, phrase: str) -> int:
         """In how many chunks a phrase occurs."""
@@ -91,3 +129,25 @@ def insert_row(db: sqlite3.Connection, row: int, chunk: Chunk) -> None:
 
 def delete_rows(db: sqlite3.Connection, rows: Iterable[int]) -> None:
     db.executemany("DELETE FROM keywords WHERE rowid = ?", ((row,) for row in rows))
+
+
+def write_page(db: sqlite3.Connection, number: int, chunks: Sequence[Chunk]) -> None:
+    """Index a page's words under its document number, in the place of what was there."""
+    delete_page(db, number)
+    if not chunks:
+        return
+    first = chunks[0]
+    body = "\n".join(chunk.search_text for chunk in chunks)
+    db.execute(
+        "INSERT INTO page_keywords (rowid, name, body, parts) VALUES (?, ?, ?, ?)",
+        (
+            number,
+            row_text(f"{first.title} {first.path}"),
+            row_text(body),
+            identifier_parts(f"{first.title}\n{first.path}\n{body}"),
+        ),
+    )
+
+
+def delete_page(db: sqlite3.Connection, number: int) -> None:
+    db.execute("DELETE FROM page_keywords WHERE rowid = ?", (number,))

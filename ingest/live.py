@@ -2,11 +2,14 @@
 
 import logging
 import threading
+from functools import partial
 
 from ingest import index_folders as folders
 from ingest.embedder import Embedder, open_embedder
 from ingest.errors import IndexMissing
 from ingest.facts import Identity
+from ingest.late_interaction import TokenEmbedder, closeness
+from ingest.retrieval import Closeness, query_vector
 from ingest.settings import IndexSettings
 from ingest.snapshot import OpenFolder, Snapshot
 from ingest.store import Vectors
@@ -36,16 +39,19 @@ class LiveIndex:
 
     def embed(self, query: str, snapshot: Snapshot) -> Vectors | None:
         """The query's vector, or None when this model is not the one that the index has."""
-        with self._lock:
-            if self._embedder is None:
-                self._embedder = open_embedder(self._settings)
-            embedder = self._embedder
+        embedder = self._opened()
         identity = Identity.from_meta(snapshot.meta)
         if identity is None or identity.embedder != embedder.fingerprint:
             log.warning("The index was built with another embedder: found by words only.")
             return None
-        vector: Vectors = embedder.embed([query])[0]
-        return vector
+        return query_vector(query, embedder)
+
+    def closeness(self) -> Closeness | None:
+        """Late interaction, where it is asked for and the embedder can do it."""
+        embedder = self._opened() if self._settings.late_interaction else None
+        if not isinstance(embedder, TokenEmbedder):
+            return None
+        return partial(closeness, embedder=embedder)
 
     def use(self, embedder: Embedder) -> None:
         """Embed queries with this one from now on: the live index was built with it."""
@@ -55,6 +61,12 @@ class LiveIndex:
             if self._open is not None and (folder is None or not self._open.still_is(folder)):
                 self._open.close()
                 self._open = None
+
+    def _opened(self) -> Embedder:
+        with self._lock:
+            if self._embedder is None:
+                self._embedder = open_embedder(self._settings)
+            return self._embedder
 
     def close(self) -> None:
         with self._lock:

@@ -17,7 +17,7 @@ from ingest.database import Database, damaged
 from ingest.documents import Chunk, DocumentInfo, Passage
 from ingest.keywords import Keywords
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """Part of the index's identity: raise it when rows or terms are made in another way."""
 
 _SCHEMA = """
@@ -150,6 +150,7 @@ class Pages:
                     )
                 else:
                     _insert_row(db, number, chunk)
+            keywords.write_page(db, number, chunks)
             _grow_generation(db)
         updated = len(stale.keys() & wanted.keys())
         return Change(
@@ -162,15 +163,13 @@ class Pages:
     def delete(self, path: str) -> Change:
         """Take a page out with all its chunks."""
         with self._database.writing() as db:
-            rows = [
-                row
-                for (row,) in db.execute(
-                    "SELECT row FROM chunks JOIN documents ON number = document WHERE path = ?",
-                    (path,),
-                )
-            ]
+            found = db.execute("SELECT number FROM documents WHERE path = ?", (path,)).fetchone()
+            number = found[0] if found else 0
+            stored = db.execute("SELECT row FROM chunks WHERE document = ?", (number,))
+            rows = [row for (row,) in stored]
             _delete_rows(db, rows)
-            db.execute("DELETE FROM documents WHERE path = ?", (path,))
+            keywords.delete_page(db, number)
+            db.execute("DELETE FROM documents WHERE number = ?", (number,))
             _grow_generation(db)
         return Change(deleted=len(rows))
 

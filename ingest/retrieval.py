@@ -1,14 +1,16 @@
 """One query over one snapshot: nearest rows and matching rows -> one ranking and its confidence."""
 
-from collections.abc import Callable, Collection
+import re
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from ingest.confidence import LEADING, Signals, read_signals
+from ingest.embedder import Embedder
 from ingest.pages import Pages
-from ingest.ranking import DEPTH, fuse
+from ingest.ranking import DEPTH, PAGE_DEPTH, fuse, raised
 from ingest.snapshot import Snapshot
 from ingest.store import Vectors
 from ingest.terms import QueryTerms, query_terms
@@ -19,6 +21,18 @@ COMMON_SHARE = 0.1
 ALWAYS_MATCHED = 3
 """unless it is among so many rarest of the query."""
 
+SHARPENED = 20
+"""So many leading candidates are read again by late interaction."""
+SHARPENING = 0.5
+
+SENTENCE = re.compile(r"(?<=[.?!])\s+|\n+")
+MAX_SENTENCES = 8
+"""So many are embedded one by one: a pasted log has no sentences."""
+SHORTEST_SENTENCE = 15
+"""A shorter one ("Any ideas?") says nothing by itself."""
+
+Closeness = Callable[[str, Sequence[str]], Sequence[float]]
+"""A query and texts -> how close each is, from 0 to 1 among them."""
 Mask = npt.NDArray[np.bool_]
 
 
@@ -39,6 +53,21 @@ class Ranking:
     signals: Signals
 
 
+def query_vector(query: str, embedder: Embedder) -> Vectors:
+    """Half of it the query as a whole, half each of its sentences by itself.
+
+    Whoever asks says what happened, and then what they want to know; in the vector of the whole,
+    the longer part drowns the other.
+    """
+    parts = [part for part in SENTENCE.split(query) if len(part) > SHORTEST_SENTENCE]
+    # One by one: a query must not queue behind the batches of an ingest.
+    vector: Vectors = embedder.embed([query])[0]
+    if 1 < len(parts) <= MAX_SENTENCES:
+        vector = vector + np.mean([embedder.embed([part])[0] for part in parts], axis=0)
+        vector = vector / np.linalg.norm(vector)
+    return vector
+
+
 def rank(
     snapshot: Snapshot,
     pages: Pages,
@@ -48,8 +77,12 @@ def rank(
     documents: Collection[int] | None = None,
     excluded: Collection[int] = (),
     depth: int = DEPTH,
+    closeness: Closeness | None = None,
 ) -> Ranking:
-    """Rank the chunks of these documents (None: of all); without a vector by words alone."""
+    """Rank the chunks of these documents (None: of all); without a vector by words alone.
+
+    With ``closeness`` the leading ones are read again, word by word.
+    """
     matrix, terms = snapshot.matrix, query_terms(query)
 
     def frequency(phrase: str) -> int:
@@ -71,7 +104,14 @@ def rank(
     by_keyword = {row: score for row, score in matching if row not in excluded}
 
     similarity, page_of = _look_up(snapshot, pages, similarities, by_meaning | by_keyword)
-    ranked = fuse(by_meaning, by_keyword, page_of)
+    by_page = pages.keywords.match_pages(phrases, PAGE_DEPTH, documents)
+    scores = fuse(by_meaning, by_keyword)
+    ranked = raised(scores, page_of, by_page)
+    if closeness is not None:
+        leading = pages.keywords.texts([row for row, _score in ranked[:SHARPENED]])
+        for row, close in zip(leading, closeness(query, list(leading.values())), strict=True):
+            scores[row] += SHARPENING * close
+        ranked = raised(scores, page_of, by_page)
     signals = read_signals(
         terms,
         [row for row, _score in ranked[:LEADING]],

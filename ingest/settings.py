@@ -98,5 +98,7 @@ class IndexSettings(EnvironmentSettings):
     """Rebuild the built-in model once as an int8 graph: about twice the speed."""
     embedder_threads: int = Field(default=0, ge=0)
     """0: one worker a core, at most 8."""
+    late_interaction: bool = False
+    """Read the leading passages of a search once more, word by word: better order, more time."""
     chroma_host: str | None = Field(default=None, validation_alias="CHROMA_HOST")
     chroma_port: int = Field(default=8000, validation_alias="CHROMA_PORT")
