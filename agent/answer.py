@@ -36,6 +36,14 @@ class Search:
 
 
 @dataclass(frozen=True, slots=True)
+class WebLink:
+    """A page on the web that the answer names, outside the docs."""
+
+    url: str
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Usage:
     """Tokens of all steps together."""
 
@@ -62,6 +70,8 @@ class Answer:
     removed: tuple[str, ...] = ()
     """Ids that the model cited although they were never retrieved in this thread."""
     unsupported: tuple[Unsupported, ...] = ()
+    web_links: tuple[WebLink, ...] = ()
+    """Where a part of ``text`` that is labelled as from the web comes from."""
     reason: str = ""
     """One line for people: why this is retrieval-only, failed or cut off. Never exception text."""
     searches: tuple[Search, ...] = ()
@@ -93,6 +103,7 @@ class Answer:
             ],
             "removed": list(self.removed),
             "unsupported": [{"span": u.span, "reason": u.reason} for u in self.unsupported],
+            "web_links": [{"url": link.url, "title": link.title} for link in self.web_links],
             "searches": [
                 {
                     "query": search.query,

@@ -31,7 +31,7 @@ def passage_blocks(
     """
     if native and passages:
         blocks = [search_result(passage, weak=bool(facts.get("weak"))) for passage in passages]
-        for said in ("note", "budget"):
+        for said in ("note", "check", "budget"):
             if said in facts:
                 blocks[-1]["title"] += f" | {facts[said]}"
         return blocks

@@ -44,6 +44,10 @@ class Deadline:
         deadline.start = self.start
         return deadline
 
+    def at_most(self, seconds: float) -> "Deadline":
+        """The same deadline, or the one ``seconds`` from now if that comes first."""
+        return self.earlier(max(0.0, self.left - seconds))
+
     def check(self) -> None:
         if self.cancel is not None and self.cancel.is_set():
             raise Cancelled("The answer was stopped.")

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from anthropic.types import Message
 
-from agent.answer import Answer, Unsupported, Usage, Verdict
+from agent.answer import Answer, Unsupported, Usage, Verdict, WebLink
 from agent.conversation import Conversation
 from agent.cost import add, cost_usd, tokens
 from agent.deadline import Deadline
@@ -84,6 +84,7 @@ class Draft:
         citations: Sequence[Passage] = (),
         removed: Sequence[str] = (),
         unsupported: Sequence[Unsupported] = (),
+        web_links: Sequence[WebLink] = (),
         reason: str = "",
     ) -> Answer:
         """The finished answer."""
@@ -97,6 +98,7 @@ class Draft:
             passages=tuple(self.retrieval.sources.values()),
             removed=tuple(removed),
             unsupported=tuple(unsupported),
+            web_links=tuple(web_links),
             reason=reason,
             searches=tuple(self.retrieval.searches),
             steps=self.steps,

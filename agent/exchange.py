@@ -14,7 +14,8 @@ from agent.draft import Draft
 from agent.errors import ToolError
 from agent.model import Model, Request
 from agent.prompts import prompt
-from agent.tools import TOOLS, Corpus, ToolResult, definitions, run_tool
+from agent.reflection import reflect
+from agent.tools import TOOLS, ToolResult, definitions, run_tool
 from agent.tools.base import checked, failure
 
 _BY_NAME = {tool.name: tool for tool in TOOLS}
@@ -27,19 +28,21 @@ class Exchange:
         self,
         model: Model,
         system: str,
-        corpus: Corpus,
         messages: list[dict[str, Any]],
         draft: Draft,
         deadline: Deadline,
+        *,
+        self_check: bool = False,
     ) -> None:
         self.model = model
         self._profile = model.profile
         self._system = system
-        self._tools = definitions(TOOLS, corpus, strict=model.profile.strict_tools)
+        self._tools = definitions(TOOLS, draft.corpus, strict=model.profile.strict_tools)
         self._messages = messages
         self._draft = draft
         self._deadline = deadline
         self._previous: str | None = None
+        self._to_be_checked = self_check
 
     def request(self, max_tokens: int, *, final: bool, attempts: int = 3) -> Message:
         """One step: what stands so far goes to the model."""
@@ -104,6 +107,7 @@ class Exchange:
         deadline = self._deadline.earlier(self._deadline.left / 2)
         results = deadline.run([partial(self._run, call) for call in calls])
         answers = [result or self._given_up() for result in results]
+        self._check(answers)
         budget = self._budget(is_last())
         if not self._profile.system_notes:
             answers[-1].facts["budget"] = budget
@@ -117,6 +121,16 @@ class Exchange:
         )
         if self._profile.system_notes:
             self._messages.append({"role": "system", "content": budget})
+
+    def _check(self, results: Sequence[ToolResult]) -> None:
+        """After the first search: what the model thinks of it goes along with the results."""
+        passages = [p for result in results if result.search for p in result.passages]
+        if not self._to_be_checked or not passages:
+            return
+        self._to_be_checked = False
+        question = self._draft.conversation.question
+        if said := reflect(question, passages, self.model, self._draft, self._deadline):
+            results[-1].facts["check"] = str(said)
 
     def _given_up(self) -> ToolResult:
         self._draft.retrieval.failed += 1

@@ -27,6 +27,7 @@ from agent.route import searches_first
 from agent.settings import AgentSettings
 from agent.tools import Corpus
 from agent.verdict import Judged, judge
+from agent.web import search_web
 from ingest.errors import FootnoteError, IndexMissing, IngestError
 from ingest.index import Index
 
@@ -158,12 +159,16 @@ class Agent:
         if not grounded.text:
             raise ModelUnavailable("nothing but ids never retrieved", "The model gave no answer.")
         cut = f"\n\n_{draft.cut}_" if draft.cut else ""
+        web = None
+        if judged.verdict == "not_in_docs" and self._settings.web_search:
+            web = search_web(model, self._settings, draft, deadline)
         return draft.answer(
             judged.verdict,
-            grounded.text + cut,
+            grounded.text + cut + (f"\n\n{web.text}" if web else ""),
             citations=[draft.retrieval.sources[i] for i in grounded.citations],
             removed=grounded.removed,
             unsupported=grounded.unsupported,
+            web_links=web.links if web else (),
             reason=draft.cut,
         )
 
@@ -187,7 +192,9 @@ class Agent:
             citations=citations.template, max_searches=settings.max_searches
         )
         messages = [*history(conversation, settings.conversation_tokens), newest]
-        return Exchange(model, system, draft.corpus, messages, draft, deadline), one_step
+        check = settings.self_check
+        exchange = Exchange(model, system, messages, draft, deadline, self_check=check)
+        return exchange, one_step
 
     def _steps(
         self, exchange: Exchange, draft: Draft, deadline: Deadline, *, one_step: bool

@@ -46,6 +46,10 @@ class Request:
     previous: str | None = None
     """Id of the message before, for the API's word on why a cache was missed."""
     attempts: int = 3
+    aside: bool = False
+    """Nothing follows it: it is not cached, and what it is refused says nothing of other ones."""
+    schema: dict[str, Any] | None = None
+    """JSON schema that the answer has to follow."""
 
 
 class Model(Protocol):
@@ -103,7 +107,7 @@ class ClaudeModel:
                 if isinstance(event, str):
                     note(event)
                 elif isinstance(event, Exception):
-                    raise self._understood(event) from event
+                    raise self._understood(event, request) from event
                 elif event.stop_reason is None:
                     raise ModelUnavailable(
                         "the stream ended early", "The model's answer broke off.", retryable=True
@@ -113,9 +117,9 @@ class ClaudeModel:
         finally:
             call.hang_up()
 
-    def _understood(self, error: Exception) -> ModelUnavailable:
+    def _understood(self, error: Exception, request: Request) -> ModelUnavailable:
         """The failure in our terms; a parameter that is refused is not sent again."""
-        parameter = names_parameter(error)
+        parameter = None if request.aside else names_parameter(error)
         if parameter == "search_result" and self.profile.native_citations:
             self.profile = replace(self.profile, native_citations=False)
             log.warning("%s does not take search_result blocks: citing by brackets", self.name)
@@ -131,17 +135,21 @@ class ClaudeModel:
             "model": self.name,
             "max_tokens": min(request.max_tokens, profile.max_output),
             "system": request.system,
-            "tools": request.tools,
             "messages": request.messages,
             "timeout": httpx2.Timeout(timeout, connect=min(timeout, _CONNECT_TIMEOUT)),
         }
+        if request.tools:
+            parameters["tools"] = request.tools
         if request.final:
             parameters["tool_choice"] = {"type": "none"}
         if profile.thinking:
             parameters["thinking"] = {"type": "adaptive"}
-        if profile.effort:
-            parameters["output_config"] = {"effort": self._settings.effort}
-        if profile.cache:
+        output: dict[str, Any] = {"effort": self._settings.effort} if profile.effort else {}
+        if request.schema:
+            output["format"] = {"type": "json_schema", "schema": request.schema}
+        if output:
+            parameters["output_config"] = output
+        if profile.cache and not request.aside:
             # The static prefix outlives a thread's pauses; what one answer adds does not.
             system = {"type": "text", "text": request.system}
             parameters["system"] = [{**system, "cache_control": {"type": "ephemeral", "ttl": "1h"}}]

@@ -23,6 +23,10 @@ class Profile:
     native_citations: bool = True
     """``search_result`` blocks, which come back as pointers with the cited text."""
     strict_tools: bool = True
+    structured: bool = True
+    """``output_config.format``: an answer that follows a schema."""
+    server_tools: bool = True
+    """Web search on the API's side."""
     cache: bool = True
     cache_minimum: int = 1_024
     """Tokens; a shorter prefix is silently not cached."""
@@ -62,7 +66,13 @@ PROFILES: dict[str, Profile] = {
 UNKNOWN = Profile()
 
 COMPAT = Profile(
-    native_citations=False, strict_tools=False, cache=False, context=128_000, max_output=8_192
+    native_citations=False,
+    strict_tools=False,
+    structured=False,
+    server_tools=False,
+    cache=False,
+    context=128_000,
+    max_output=8_192,
 )
 
 

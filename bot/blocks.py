@@ -43,7 +43,8 @@ def render_answer(
     """
     passages = {passage.id: passage for passage in (*answer.passages, *answer.citations)}
     urls = {ident: passage.url for ident, passage in passages.items()}
-    addresses = Addresses.of((passage.text for passage in passages.values()), urls.values())
+    known = [*urls.values(), *(link.url for link in answer.web_links)]
+    addresses = Addresses.of((passage.text for passage in passages.values()), known)
     nodes = read_markdown(answer.text, Reading(urls, addresses))
     nodes = nodes or (Paragraph((Run(answer.reason or _NOTHING),)),)
     messages = [_message(pieces) for pieces in split(nodes, _ANSWER_ROOM, style)]

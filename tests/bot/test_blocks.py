@@ -1,11 +1,12 @@
 """Answers as the Slack messages that carry them."""
 
 import re
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from agent.answer import Verdict
+from agent.answer import Verdict, WebLink
 from bot.blocks import render_answer, render_json
 from ingest.errors import SettingsError
 from tests.bot.answers import answer
@@ -45,6 +46,17 @@ def test_an_address_is_clickable_only_where_a_passage_has_it_whole() -> None:
     assert {url for _, url in result.links} == {"https://graphs.acme.test/q?id=7"}
     assert "evil.test" not in result.prose
     assert result.raw == []
+
+
+def test_of_what_the_web_says_exactly_the_links_of_the_answer_are_clickable() -> None:
+    page = "https://docs.python.org/3/library/a%20b%281%29.html?x=1#frag"
+    text = f"Not here.\n\nUse `f` ([docs.python.org]({page})), or [this](https://evil.test/x)."
+    said = replace(answer(text, "not_in_docs"), web_links=(WebLink(page, "Lists"),))
+
+    result = shown(render_answer(said))
+
+    assert result.links == [("docs.python.org", page)]
+    assert "evil.test" not in result.prose
 
 
 def test_tokens_of_slack_in_code_go_where_nothing_is_parsed_again() -> None:

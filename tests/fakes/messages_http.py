@@ -158,7 +158,11 @@ class Handler(BaseHTTPRequestHandler):
         if not isinstance(step, Fault):
             fake.ledger.note(content)
         written = max(1, len(json.dumps(content)) // 4)
-        usage = {**fake.cache.usage(body, rules.cache_minimum), "output_tokens": written}
+        usage = {
+            **fake.cache.usage(body, rules.cache_minimum),
+            "output_tokens": written,
+            "service_tier": "standard",
+        }
         message: Json = {
             "id": f"msg_{number:04d}",
             "type": "message",

@@ -39,6 +39,10 @@ class PromptCache:
             "input_tokens": total - max(read, written),
             "cache_read_input_tokens": read,
             "cache_creation_input_tokens": max(0, written - read),
+            "cache_creation": {
+                "ephemeral_5m_input_tokens": max(0, written - read),
+                "ephemeral_1h_input_tokens": 0,
+            },
         }
 
     def diagnose(self, request: Json, message_id: str) -> Json:

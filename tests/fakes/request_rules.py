@@ -163,6 +163,13 @@ def _parameters(request: Json, rules: ModelRules) -> Iterator[str]:
         yield "tool_choice: may only be specified while providing tools"
     if choice in ("any", "tool") and not rules.forced_tool:
         yield f"tool_choice: {choice} is not supported by {rules.name}"
+    schema = (config.get("format") or {}).get("schema") or {}
+    if config.get("format") and schema.get("additionalProperties") is not False:
+        yield "output_config.format.schema: needs additionalProperties: false"
+    yield from _tools(request)
+
+
+def _tools(request: Json) -> Iterator[str]:
     names = [tool.get("name") for tool in request.get("tools") or ()]
     if len(names) != len(set(names)):
         yield "tools: tool names must be unique"
@@ -170,6 +177,17 @@ def _parameters(request: Json, rules: ModelRules) -> Iterator[str]:
         schema = tool.get("input_schema") or {}
         if tool.get("strict") and schema.get("additionalProperties") is not False:
             yield f"tools.{tool.get('name')}: strict needs additionalProperties: false"
+        if str(tool.get("type")).startswith("web_search"):
+            yield from _web_search(tool)
+
+
+def _web_search(tool: Json) -> Iterator[str]:
+    allowed, blocked = tool.get("allowed_domains"), tool.get("blocked_domains")
+    if allowed and blocked:
+        yield "tools.web_search: allowed_domains and blocked_domains exclude each other"
+    for domain in (*(allowed or ()), *(blocked or ())):
+        if "://" in domain or "*" in domain.split("/")[0] or not domain.isascii():
+            yield f"tools.web_search: {domain} is not a bare domain"
 
 
 def _thinking(request: Json, rules: ModelRules, effort: str) -> Iterator[str]:
@@ -196,7 +214,9 @@ def _messages(request: Json, rules: ModelRules) -> Iterator[str]:
         return
     if messages[0].get("role") != "user":
         yield "messages: first message must use the user role"
-    if messages[-1].get("role") == "assistant" and not rules.prefill:
+    # A turn that paused in a server tool goes on where it stood.
+    paused = any(b.get("type") == "server_tool_use" for b in blocks_of(messages[-1]))
+    if messages[-1].get("role") == "assistant" and not (rules.prefill or paused):
         yield "messages: prefilling assistant messages is not supported by this model"
     for number, message in enumerate(messages):
         where = f"messages.{number}"
@@ -255,9 +275,6 @@ def _tool_results(request: Json) -> Iterator[str]:
         open_calls = [str(b.get("id")) for b in blocks if b.get("type") == "tool_use"]
     if open_calls and messages[-1].get("role") == "assistant":
         yield f"messages: tool_use ids without tool_result: {', '.join(open_calls)}"
-    kinds = {b.get("type") for message in messages for b in blocks_of(message)}
-    if kinds & {"tool_use", "tool_result"} and not request.get("tools"):
-        yield "tools: requests with tool_use or tool_result blocks must define tools"
 
 
 def _search_results(request: Json) -> Iterator[str]:

@@ -138,7 +138,8 @@ def content_blocks(
         text = Text(part) if isinstance(part, str) else part
         if text.text:
             cites = [_location(cite, results) for cite in text.cites]
-            blocks.append({"type": "text", "text": text.text, "citations": cites or None})
+            cited = {"citations": cites} if cites else {}
+            blocks.append({"type": "text", "text": text.text, **cited})
     for call, (name, arguments) in enumerate(turn.tools):
         blocks.append(
             {
@@ -146,6 +147,7 @@ def content_blocks(
                 "id": f"toolu_{number:03d}{call:02d}",
                 "name": name,
                 "input": dict(arguments),
+                "caller": {"type": "direct"},
             }
         )
     blocks.extend(dict(block) for block in turn.blocks)
@@ -182,19 +184,20 @@ def stream_events(turn: Turn, message: Json) -> Iterator[Json]:
     endings = ("stop_reason", "stop_sequence", "stop_details")
     start = {**message, "content": [], **dict.fromkeys(endings)}
     yield {"type": "message_start", "message": {**start, "usage": {**usage, "output_tokens": 1}}}
-    yield {"type": "ping"}
     last = len(message["content"]) - 1
     for index, block in enumerate(message["content"]):
         cut = turn.cut_tool and index == last
         for number, event in enumerate(_block_events(block, cut, turn.citations_first)):
             yield {**event, "index": index}
             if index == number == 0:
+                yield {"type": "ping"}
                 yield from turn.extra_events
         yield {"type": "content_block_stop", "index": index}
     yield {
         "type": "message_delta",
         "delta": {name: message[name] for name in endings},
-        "usage": {"output_tokens": usage["output_tokens"]},
+        # All counts so far, but for what is told only once.
+        "usage": {key: count for key, count in usage.items() if isinstance(count, int)},
     }
     yield {"type": "message_stop"}
 
@@ -202,9 +205,10 @@ def stream_events(turn: Turn, message: Json) -> Iterator[Json]:
 def _block_events(block: Json, cut: bool, citations_first: bool) -> Iterator[Json]:
     kind = block["type"]
     if kind == "text":
-        yield _begin({**block, "text": "", "citations": [] if block["citations"] else None})
+        cited = {"citations": []} if "citations" in block else {}
+        yield _begin({**block, "text": "", **cited})
         texts = [{"type": "text_delta", "text": piece} for piece in _pieces(block["text"])]
-        cites = [{"type": "citations_delta", "citation": c} for c in block["citations"] or ()]
+        cites = [{"type": "citations_delta", "citation": c} for c in block.get("citations", ())]
         yield from map(_delta, cites + texts if citations_first else texts + cites)
     elif kind == "thinking":
         yield _begin({**block, "thinking": "", "signature": ""})

@@ -11,6 +11,8 @@ from tests.fakes.script import Json, Turn
 NOTE = {"role": "system", "content": "Search budget: 1 left."}
 FORCED = {"tool_choice": {"type": "any"}}
 CALL = {"type": "tool_use", "id": "toolu_x", "name": "search_docs", "input": {}}
+WEB = {"type": "web_search_20250305", "name": "web_search"}
+CLOSED = {"type": "object", "properties": {}, "additionalProperties": False}
 
 
 def called(*content: Json) -> list[Json]:
@@ -35,7 +37,6 @@ DONE = {"type": "tool_result", "tool_use_id": "toolu_x", "content": "nothing fou
         ({"messages": called({"type": "text", "text": "x"}, DONE)}, "must come first"),
         ({"messages": called(DONE, DONE)}, "single result"),
         ({"messages": [{"role": "user", "content": [DONE]}]}, "unexpected tool_use_id"),
-        ({"messages": called(DONE), "tools": None}, "must define tools"),
         (
             {"messages": called({**DONE, "content": [RESULT, {"type": "text", "text": "x"}]})},
             "search_result and other blocks",
@@ -51,7 +52,7 @@ DONE = {"type": "tool_result", "tool_use_id": "toolu_x", "content": "nothing fou
         (
             {
                 "messages": called({**DONE, "content": [RESULT]}),
-                "output_config": {"format": {"type": "json_schema", "schema": {"type": "object"}}},
+                "output_config": {"format": {"type": "json_schema", "schema": CLOSED}},
             },
             "cannot be combined",
         ),
@@ -74,6 +75,15 @@ DONE = {"type": "tool_result", "tool_use_id": "toolu_x", "content": "nothing fou
         ),
         ({"max_tokens": 200_000}, "max_tokens"),
         ({"tools": [SEARCH, SEARCH]}, "unique"),
+        (
+            {"output_config": {"format": {"type": "json_schema", "schema": {"type": "object"}}}},
+            "additionalProperties",
+        ),
+        ({"tools": [{**WEB, "allowed_domains": ["https://x.test"]}]}, "bare domain"),
+        (
+            {"tools": [{**WEB, "allowed_domains": ["x.test"], "blocked_domains": ["y.test"]}]},
+            "exclude each other",
+        ),
         ({"system": [{"type": "text", "text": "x", **MARK}] * 5}, "at most 4"),
         ({"system": [{"type": "text", "text": "x", **MARK}] * 4, **MARK}, "at most 4"),
         ({"tools": [{**SEARCH, **MARK}], "system": [{"type": "text", "text": "x", **HOUR}]}, "1h"),
