@@ -77,7 +77,9 @@ class Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         path = unquote(urlsplit(self.path).path)
         models = self.server.fake.models
-        if path == "/v1/models":
+        if self._key_is_wrong():
+            self._error(401, "invalid x-api-key")
+        elif path == "/v1/models":
             sheets = [model_sheet(rules) for rules in models.values()]
             self._json(200, {"data": sheets, "has_more": False, "first_id": None, "last_id": None})
         elif path.startswith("/v1/models/") and path.rsplit("/", 1)[1] in models:
@@ -128,13 +130,16 @@ class Handler(BaseHTTPRequestHandler):
         else:
             self._play(step, message, bool(body.get("stream")))
 
+    def _key_is_wrong(self) -> bool:
+        expected = self.server.fake.api_key
+        bearer = (self.headers.get("authorization") or "").removeprefix("Bearer ")
+        key = self.headers.get("x-api-key") or bearer
+        return not key or (expected is not None and key != expected)
+
     def _admit(self, request: Request) -> ModelRules:
         headers = self.headers
         fake = self.server.fake
-        key = headers.get("x-api-key") or (headers.get("authorization") or "").removeprefix(
-            "Bearer "
-        )
-        if not key or (fake.api_key is not None and key != fake.api_key):
+        if self._key_is_wrong():
             raise _Refuse(401, "invalid x-api-key")
         if headers.get("anthropic-version") not in VERSIONS:
             raise _Refuse(400, f"anthropic-version: must be one of {', '.join(VERSIONS)}")

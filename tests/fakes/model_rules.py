@@ -25,6 +25,11 @@ class ModelRules:
     prefill: bool = False
     cache_minimum: int = 512
     """Tokens below which a prefix is silently not cached."""
+    citations: bool = True
+    structured: bool = True
+    web_search: bool = True
+    lifecycle: str = "active"
+    retires: str | None = None
 
 
 _ADAPTIVE = frozenset({"adaptive"})

@@ -164,6 +164,8 @@ def _parameters(request: Json, rules: ModelRules) -> Iterator[str]:
     if choice in ("any", "tool") and not rules.forced_tool:
         yield f"tool_choice: {choice} is not supported by {rules.name}"
     schema = (config.get("format") or {}).get("schema") or {}
+    if config.get("format") and not rules.structured:
+        yield f"output_config.format: not supported by {rules.name}"
     if config.get("format") and schema.get("additionalProperties") is not False:
         yield "output_config.format.schema: needs additionalProperties: false"
     yield from _tools(request)
