@@ -74,19 +74,22 @@ class Announcements:
         """Nothing more is to be done about it."""
         self._change(Announcement.name == name, done=True)
 
-    def details(self, prefix: str) -> set[str]:
-        """What the announcements whose names begin so were about."""
-        begins = Announcement.name.startswith(prefix, autoescape=True)
+    def told(self, prefix: str) -> set[str]:
+        """What the announcements whose names begin so were about, but for those still to come."""
+        over = Announcement.done.is_(True) | (Announcement.attempts >= MAX_ATTEMPTS)
+        named = Announcement.name.startswith(prefix, autoescape=True)
         with self._journal.session() as session:
-            rows = session.scalars(sa.select(Announcement.detail).where(begins))
+            rows = session.scalars(sa.select(Announcement.detail).where(named, over))
             return {str(item) for detail in rows for item in detail}
 
     def unfinished(self, prefix: str) -> bool:
         """Whether a post is still to be tried again."""
-        waits = Announcement.done.is_(False) & (Announcement.attempts < MAX_ATTEMPTS)
+        left = Announcement.done.is_(False) & (Announcement.attempts < MAX_ATTEMPTS)
+        recent = Announcement.at > time.time() - MAX_ATTEMPTS * 2 * RETRY_SECONDS
         named = Announcement.name.startswith(prefix, autoescape=True)
         with self._journal.session() as session:
-            return session.scalar(sa.select(Announcement.name).where(named, waits)) is not None
+            found = sa.select(Announcement.name).where(named, left, recent).limit(1)
+            return session.scalar(found) is not None
 
     def _claim_again(self, name: str, now: float) -> bool:
         left = (

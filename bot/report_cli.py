@@ -1,15 +1,14 @@
 """``footnote report``: the journal of some days -> the terminal, JSON, or a page of its own."""
 
-import logging
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 
-from bot.clients import SLACK_FAILED, open_clients, slack_error
+from bot.clients import open_clients
 from bot.journal import Journal
+from bot.permalinks import permalinks
 from bot.report import Asked, Report, read_report, told_cost, told_seconds
 from bot.report_page import report_page
 from bot.settings import BotSettings
@@ -17,9 +16,6 @@ from ingest.errors import FootnoteError
 from ingest.index import open_index
 from ingest.settings import IndexSettings, read_settings
 
-log = logging.getLogger(__name__)
-
-_MOST_LINKS = 60
 _SHOWN = 10
 
 
@@ -31,28 +27,14 @@ def report(journal: Journal, days: int) -> tuple[Report, dict[str, str]]:
         made = read_report(journal, index, end - timedelta(days=days), end)
     finally:
         index.close()
-    return made, find_links(made, read_settings(BotSettings))
+    return made, _links(made)
 
 
-def find_links(made: Report, settings: BotSettings) -> dict[str, str]:
-    """Answer id -> address of its question; empty without a token, or when Slack is away."""
+def _links(made: Report) -> dict[str, str]:
+    settings = read_settings(BotSettings)
     if settings.bot_token is None:
         return {}
-    client = open_clients(settings).read
-    links: dict[str, str] = {}
-    for asked in [a for a in listed(made) if a.ts.replace(".", "").isdecimal()][:_MOST_LINKS]:
-        try:
-            found: Any = client.chat_getPermalink(channel=asked.channel, message_ts=asked.ts)
-        except SLACK_FAILED as error:
-            code = slack_error(error)
-            if code in ("message_not_found", "channel_not_found"):
-                continue
-            log.warning("The report goes without links to Slack: %s.", code)
-            break
-        links[asked.answer_id] = str(found.get("permalink") or "")
-    return {
-        ident: link for ident, link in links.items() if link.startswith(("https://", "http://"))
-    }
+    return permalinks(listed(made), open_clients(settings).read)
 
 
 def listed(made: Report) -> Iterator[Asked]:
