@@ -18,7 +18,7 @@ def ask_aside(
     """The model's message. Raises ModelUnavailable, DeadlinePassed or Cancelled."""
 
     def note(kind: str, **detail: Any) -> None:
-        if kind != "writing":  # nobody waits for these words
+        if kind not in ("writing", "text"):  # nobody waits for these words
             draft.note(kind, purpose=purpose, **detail)
 
     note("request", model=model.name, messages=len(request.messages), max_tokens=request.max_tokens)

@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from anthropic.types import Message
@@ -50,6 +50,10 @@ class Draft:
         """Why the text ends early, in one line."""
         self._revision = revision
         self._on_progress = on_progress
+        self.on_text: Callable[[str], None] | None = None
+        """Hears the text of a message while the model writes it."""
+        self.is_shown = False
+        """Whether people see a part of it already: it may be continued, and not be mended."""
         self._usage = Usage()
         self._cost: float | None = 0.0
 
@@ -58,6 +62,10 @@ class Draft:
         if kind in ("thinking", "searching", "reading", "writing"):
             if self._on_progress:
                 self._on_progress(Progress(kind, detail.get("detail", "")))  # type: ignore[arg-type]  # narrowed above
+            return
+        if kind == "text":
+            if self.on_text:
+                self.on_text(detail["text"])
             return
         self.trace.add(self.deadline.spent, kind, **detail)
 
@@ -89,13 +97,9 @@ class Draft:
     ) -> Answer:
         """The finished answer."""
         self.note("answer", verdict=verdict, citations=[passage.id for passage in citations])
-        return Answer(
-            id=self.id,
-            question=self.conversation.question,
+        return replace(
+            self.so_far(text, citations),
             verdict=verdict,
-            text=text,
-            citations=tuple(citations),
-            passages=tuple(self.retrieval.sources.values()),
             removed=tuple(removed),
             unsupported=tuple(unsupported),
             web_links=tuple(web_links),
@@ -106,6 +110,17 @@ class Draft:
             usage=self._usage,
             cost_usd=self._cost,
             seconds=self.deadline.spent,
-            revision=self._revision,
             trace=self.trace,
+        )
+
+    def so_far(self, text: str, citations: Sequence[Passage]) -> Answer:
+        """The part of an answer that was checked already."""
+        return Answer(
+            id=self.id,
+            question=self.conversation.question,
+            verdict="answered",
+            text=text,
+            citations=tuple(citations),
+            passages=tuple(self.retrieval.sources.values()),
+            revision=self._revision,
         )

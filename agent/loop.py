@@ -21,6 +21,7 @@ from agent.exchange import Exchange, tool_calls
 from agent.memory import history, query_of, question, recalled
 from agent.model import ClaudeModel, Model
 from agent.offline import best, passages_text
+from agent.preview import Preview
 from agent.prompts import prompt
 from agent.retrieval import Retrieval, SearchCache
 from agent.route import searches_first
@@ -70,10 +71,17 @@ class Agent:
         conversation: Conversation,
         *,
         on_progress: Callable[[Progress], None] | None = None,
+        on_paragraph: Callable[[Answer], None] | None = None,
         cancel: threading.Event | None = None,
     ) -> Answer:
-        """Answer the newest turn. Raises Cancelled when ``cancel`` is set, and nothing else."""
+        """Answer the newest turn. Raises Cancelled when ``cancel`` is set, and nothing else.
+
+        ``on_paragraph`` gets the answer so far whenever more of it was checked. What is returned
+        goes on from there, except where the model began anew: then it takes the place of that.
+        """
         draft = self._begin(conversation, on_progress, cancel)
+        if on_paragraph:
+            draft.on_text = Preview(draft, on_paragraph).grow
         if not conversation.question.strip() and not any(t.text for t in conversation.earlier):
             return draft.answer("no_search", _HELP)
         why = "No language model is set up."
@@ -153,7 +161,7 @@ class Agent:
             message = self._steps(exchange, draft, deadline, one_step=False)
             judged = judge(reply_text(message.content), draft.conversation, draft.retrieval)
             self._note_verdict(draft, judged)
-        if judged.faults:
+        if judged.faults and not draft.is_shown:
             judged = self._mended(judged, message, exchange, draft)
         grounded = judged.grounded
         if not grounded.text:
@@ -248,6 +256,7 @@ class Agent:
 
     def _mended(self, judged: Judged, message: Message, exchange: Exchange, draft: Draft) -> Judged:
         """The better of the first version and the one that the model makes of it."""
+        draft.on_text = None  # which of the two it will be is not known before its end
         draft.note("mend", faults=len(judged.faults))
         faults = "\n".join(f"- {fault}" for fault in judged.faults)
         try:

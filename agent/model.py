@@ -17,8 +17,10 @@ from typing import Any, Protocol
 
 import httpx2
 from anthropic import Anthropic
+from anthropic.lib.streaming import ParsedMessageStreamEvent
 from anthropic.types import Message
 
+from agent.content import reply_text
 from agent.deadline import Deadline
 from agent.errors import ModelUnavailable
 from agent.failures import names_parameter, unavailable
@@ -100,11 +102,14 @@ class ClaudeModel:
                 attempt += 1
 
     def _attempt(self, request: Request, deadline: Deadline, note: Note) -> Message:
-        call = _Call(self._client, self._parameters(request, deadline))
+        native = self.profile.native_citations
+        call = _Call(self._client, self._parameters(request, deadline), whole_blocks=native)
         try:
             while True:
                 event = deadline.take(call.events)
-                if isinstance(event, str):
+                if event == "text":
+                    note(event, text=call.text)
+                elif isinstance(event, str):
                     note(event)
                 elif isinstance(event, Exception):
                     raise self._understood(event, request) from event
@@ -166,8 +171,13 @@ def _pause(attempt: int) -> float:
 class _Call:
     """One HTTP call in its own thread; its events are the message, an error, or a word."""
 
-    def __init__(self, client: Anthropic, parameters: dict[str, Any]) -> None:
+    def __init__(
+        self, client: Anthropic, parameters: dict[str, Any], *, whole_blocks: bool
+    ) -> None:
         self.events: SimpleQueue[Message | Exception | str] = SimpleQueue()
+        self.text = ""
+        """What the model has written so far, by whole lines."""
+        self._whole_blocks = whole_blocks  # the pointers of a block come with its end
         self._client = client
         self._parameters = parameters
         self._response: httpx2.Response | None = None
@@ -183,6 +193,9 @@ class _Call:
                         return
                     if event.type == "content_block_start" and event.content_block.type == "text":
                         self.events.put("writing")
+                    elif self._is_border(event):
+                        self.text = reply_text(stream.current_message_snapshot.content)
+                        self.events.put("text")
                 # Read to the end: the line is free for the next request and must not be cut.
                 self._response = None
                 self.events.put(stream.get_final_message())
@@ -190,6 +203,11 @@ class _Call:
             self.events.put(error)
         finally:
             self._response = None
+
+    def _is_border(self, event: "ParsedMessageStreamEvent[None]") -> bool:
+        if self._whole_blocks:
+            return event.type == "content_block_stop" and event.content_block.type == "text"
+        return event.type == "text" and "\n" in event.text
 
     def hang_up(self) -> None:
         """End the thread although the server keeps the line open, be it with pings."""
