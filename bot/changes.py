@@ -108,10 +108,11 @@ class Changes:
     def _tell(self, thread: Thread, changes: Mapping[str, Change]) -> None:
         prefix = f"change {' '.join(thread)} "
         pairs = {f"{hash_} {_now(change)}": change for hash_, change in changes.items()}
-        fresh = sorted(pairs.keys() - self._announcements.told(prefix))
+        told = self._announcements.told(prefix)
+        fresh = [pair for pair in pairs if pair not in told]
         if not fresh:
             return
-        name = prefix + hashlib.sha256("\n".join(fresh).encode()).hexdigest()[:16]
+        name = prefix + hashlib.sha256("\n".join(sorted(fresh)).encode()).hexdigest()[:16]
         if self._announcements.claim(name, fresh):
             revision = self._index.status().revision
             at = revision.label if revision and revision.commit else None

@@ -14,7 +14,16 @@ from bot.clients import SLACK_FAILED, Clients, slack_error
 from bot.journal import Journal
 from bot.markup import escape
 from bot.permalinks import permalinks
-from bot.report import Asked, Complaint, Gap, Report, read_report, told_cost, told_seconds
+from bot.report import (
+    Asked,
+    Complaint,
+    Gap,
+    Report,
+    read_report,
+    told_cost,
+    told_seconds,
+    told_verdict,
+)
 from bot.settings import BotSettings
 from ingest.index import Index
 from ingest.schedule import last_due, read_trigger
@@ -122,7 +131,9 @@ def digest_message(
 
 
 def _numbers(made: Report) -> str:
-    verdicts = ", ".join(f"{n} {v.replace('_', ' ')}" for v, n in made.verdicts.items())
+    verdicts = ", ".join(
+        f"{count} {told_verdict(verdict)}" for verdict, count in made.verdicts.items()
+    )
     return (
         f"*{made.answers} answers* to {made.askers} people: {verdicts}. "
         f"{told_seconds(made.p50)} median, {told_seconds(made.p95)} p95. {told_cost(made)}. "

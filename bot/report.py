@@ -13,15 +13,22 @@ from typing import Any
 
 from bot.journal import Journal
 from bot.records import AnswerRecord, Vote
-from bot.traces import dollars, searches
+from bot.traces import searches
 from ingest.documents import DocumentInfo
 from ingest.errors import IndexMissing
 from ingest.index import Index
 from ingest.terms import query_terms
 
-VERDICTS = (
-    "answered", "partly", "uncited", "not_in_docs", "retrieval_only", "no_search", "failed",
-)  # fmt: skip
+VERDICTS = {
+    "answered": "answered",
+    "partly": "partly",
+    "uncited": "no source",
+    "not_in_docs": "not in the docs",
+    "retrieval_only": "passages only",
+    "no_search": "small talk",
+    "failed": "failed",
+}
+"""In the order in which they are told, with the words for people."""
 UNANSWERED = ("not_in_docs", "uncited")
 """Verdicts that say the docs had no answer."""
 STALE_AFTER = timedelta(days=180)
@@ -275,13 +282,17 @@ def one_line(text: str) -> str:
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())
 
 
+def told_verdict(verdict: str) -> str:
+    return VERDICTS.get(verdict, verdict)
+
+
 def told_seconds(value: float | None) -> str:
     return "–" if value is None else f"{value:.1f} s"
 
 
 def told_cost(made: Report) -> str:
     more = f" and {made.unpriced} answers without a known price" if made.unpriced else ""
-    return dollars(made.cost_usd) + more
+    return f"≈ ${made.cost_usd:.2f}{more}"
 
 
 def _stems(words: str) -> frozenset[str]:

@@ -9,7 +9,7 @@ from rich.console import Console
 from bot.clients import open_clients
 from bot.journal import Journal
 from bot.permalinks import permalinks
-from bot.report import Asked, Report, read_report, told_cost, told_seconds
+from bot.report import Asked, Report, read_report, told_cost, told_seconds, told_verdict
 from bot.report_page import report_page
 from bot.settings import BotSettings
 from ingest.errors import FootnoteError
@@ -64,7 +64,9 @@ def _lines(made: Report, links: dict[str, str]) -> Iterator[str]:
     yield f"{made.begin:%Y-%m-%d} to {made.end:%Y-%m-%d}: {made.answers} answers"
     if not made.answers:
         return
-    yield "  " + ", ".join(f"{count} {verdict}" for verdict, count in made.verdicts.items())
+    yield "  " + ", ".join(
+        f"{count} {told_verdict(verdict)}" for verdict, count in made.verdicts.items()
+    )
     yield (
         f"  {told_seconds(made.p50)} median, {told_seconds(made.p95)} p95; "
         f"{made.searches_per_answer:.1f} searches an answer; {told_cost(made)}"

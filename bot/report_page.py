@@ -8,21 +8,12 @@ from html import escape
 from itertools import pairwise
 from pathlib import Path
 
-from bot.report import VERDICTS, Asked, Complaint, Gap, Report, one_line, told_seconds
+from bot.report import VERDICTS, Asked, Complaint, Gap, Report, one_line, told_seconds, told_verdict
 
 _CSS = Path(__file__).with_name("report.css")
 _BUCKETS = (2.0, 5.0, 10.0, 20.0, 40.0)
 _LABELLED_DAYS = 14
 _ASKED_SHOWN = 12
-_NAMES = {
-    "answered": "answered",
-    "partly": "partly",
-    "uncited": "no source",
-    "not_in_docs": "not in the docs",
-    "retrieval_only": "passages only",
-    "no_search": "small talk",
-    "failed": "failed",
-}
 
 Links = Mapping[str, str]
 
@@ -53,7 +44,7 @@ def _body(made: Report, links: Links) -> Iterator[str]:
     yield from _tiles(made)
     yield '<div class="pair">'
     yield from _days(made)
-    yield from _bars("By verdict", [(_name(v), n, v) for v, n in made.verdicts.items()])
+    yield from _bars("By verdict", [(told_verdict(v), n, v) for v, n in made.verdicts.items()])
     yield "</div>"
     yield from _gaps(made.gaps, links)
     yield from _complaints(made.complaints, links)
@@ -91,7 +82,9 @@ def _days(made: Report) -> Iterator[str]:
     yield '<section class="card"><h2>Answers a day</h2><div class="days">'
     for day in made.days:
         total = sum(day.verdicts.values())
-        told = ", ".join(f"{count} {_name(verdict)}" for verdict, count in day.verdicts.items())
+        told = ", ".join(
+            f"{count} {told_verdict(verdict)}" for verdict, count in day.verdicts.items()
+        )
         label = _words(f"{day.day}: {told or 'none'}")
         yield f'<div class="day" title="{label}" role="img" aria-label="{label}">'
         if total:
@@ -155,7 +148,7 @@ def _complaints(complaints: Sequence[Complaint], links: Links) -> Iterator[str]:
         reason = _words(complaint.reason) or '<span class="soft">no reason given</span>'
         yield f"<p>{reason}</p>"
         pages = ", ".join(f"<code>{_words(page)}</code>" for page in complaint.pages)
-        about = f"{_place(asked, links)} · {_words(_name(asked.verdict))}"
+        about = f"{_place(asked, links)} · {_words(told_verdict(asked.verdict))}"
         yield f'<p class="soft small">{about}{f" · cited {pages}" if pages else ""}</p>'
         yield "</div></div>"
     yield "</section>"
@@ -182,10 +175,6 @@ def _place(asked: Asked, links: Links) -> str:
     if link := links.get(asked.answer_id):
         return f'<a href="{_words(link)}" rel="noreferrer">{when}</a>'
     return f"{when} <code>{_words(f'{asked.channel} {asked.ts}'.strip())}</code>"
-
-
-def _name(verdict: str) -> str:
-    return _NAMES.get(verdict, verdict)
 
 
 def _colour(verdict: str) -> str:
