@@ -109,7 +109,9 @@ def _ask(
         blocks += message.content
         if message.stop_reason != "pause_turn":
             return _whole(message, blocks)
-        messages.append({"role": "assistant", "content": message.to_param()["content"]})
+        # Blank texts are the one thing that the API sends and does not take back.
+        kept = [b for b in message.content if b.type != "text" or b.text.strip()]
+        messages.append({"role": "assistant", "content": kept})
     raise ModelUnavailable("paused too often", "The web search took too long.")
 
 

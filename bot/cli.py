@@ -46,6 +46,7 @@ app.add_typer(eval_app, name="eval")
 eval_app.add_typer(agent_eval_app)
 
 Port = Annotated[int, typer.Option(min=1, max=65535, help="Port of the local Slack workspace.")]
+NAMED = "Id of an answer, or Slack's link to its question or reply"
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")]
 
 
@@ -135,7 +136,7 @@ def trace(
     context: typer.Context,
     answer_id: Annotated[
         str | None,
-        typer.Argument(metavar="[ID]", help="Id of an answer; without it, the newest are listed."),
+        typer.Argument(metavar="[ID]", help=f"{NAMED}; without it, the newest are listed."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -160,7 +161,7 @@ def trace(
 @app.command()
 def replay(
     context: typer.Context,
-    answer_id: Annotated[str, typer.Argument(metavar="ID", help="Id of the answer.")],
+    answer_id: Annotated[str, typer.Argument(metavar="ID", help=f"{NAMED}.")],
     as_json: AsJson = False,
 ) -> None:
     """Ask an old question again, against today's index, and show what is different.

@@ -1,9 +1,11 @@
 """``footnote trace``: how an answer came about, out of the journal, for people and as JSON."""
 
+import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+import sqlalchemy as sa
 from rich.console import Console
 
 from bot.journal import Journal
@@ -12,20 +14,40 @@ from bot.terminal import TERMINAL
 from ingest.errors import FootnoteError
 
 _SHOWN = 20
+_LINK = re.compile(r"/archives/(?P<channel>\w+)/p(?P<seconds>\d{10})(?P<rest>\d{6})")
 _TOKENS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
 
 Json = dict[str, Any]
 
 
-def find_answer(journal: Journal, answer_id: str) -> AnswerRecord:
-    """The record of an answer; raises FootnoteError with the way to find it."""
-    record = journal.answer(answer_id.strip())
+def find_answer(journal: Journal, named: str) -> AnswerRecord:
+    """The record of an answer, by its id or by Slack's link to its question or reply.
+
+    Raises FootnoteError with the way to find it.
+    """
+    link = _LINK.search(named)
+    record = _linked(journal, link) if link else journal.answer(named.strip())
     if record is None:
         raise FootnoteError(
-            f"no answer {answer_id!r} is in this journal. `footnote trace` lists the newest; "
+            f"no answer {named!r} is in this journal. `footnote trace` lists the newest; "
             "FOOTNOTE_DATA_DIR and DATABASE_URL say which journal is read."
         )
     return record
+
+
+def _linked(journal: Journal, link: re.Match[str]) -> AnswerRecord | None:
+    """The newest answer to the message that is linked to, or the one it carries."""
+    ts = f"{link['seconds']}.{link['rest']}"
+    newest_first = (
+        sa.select(AnswerRecord)
+        .where(
+            AnswerRecord.channel == link["channel"],
+            (AnswerRecord.ts == ts) | (AnswerRecord.reply_ts == ts),
+        )
+        .order_by(AnswerRecord.at.desc())
+    )
+    with journal.session() as session:
+        return session.scalars(newest_first).first()
 
 
 def newest(journal: Journal) -> list[Json]:

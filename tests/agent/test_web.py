@@ -24,7 +24,7 @@ ASKED = "How do I reverse a list in Python?"
 PAGE = ("https://docs.python.org/3/tutorial/datastructures.html", "Data Structures")
 FOUND = searched("reverse list python", PAGE)
 SAID = web_turn(
-    {"type": "text", "text": "I will look it up.", "citations": None},
+    from_web("I will look it up."),
     FOUND,
     from_web("Call `xs.reverse()`, which changes the list.", PAGE),
 )
@@ -118,7 +118,7 @@ def test_an_answer_of_the_docs_needs_no_web(ask: Ask, pay_4031: str) -> None:
 
 
 def test_a_turn_that_pauses_goes_on_with_its_content_as_it_was(ask: Ask) -> None:
-    paused = web_turn(FOUND, stop="pause_turn")
+    paused = web_turn(from_web("\n"), FOUND, stop="pause_turn")
     rest = web_turn(from_web("Call `xs.reverse()`.", PAGE))
 
     asked = ask(model(paused, rest), ASKED, web_search=True)
@@ -127,6 +127,7 @@ def test_a_turn_that_pauses_goes_on_with_its_content_as_it_was(ask: Ask) -> None
     assert second["messages"][0] == first["messages"][0]
     kept = second["messages"][1]
     assert kept["role"] == "assistant"
+    assert [block["type"] for block in kept["content"]] == [block["type"] for block in FOUND]
     assert kept["content"][1]["content"][0]["encrypted_content"] == f"sealed:{PAGE[0]}"
     assert second["tools"] == first["tools"]
     assert asked.answer.web_links == (WebLink(*PAGE),)

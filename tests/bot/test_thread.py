@@ -139,3 +139,7 @@ def test_metadata_holds_as_many_chunks_as_fit() -> None:
     assert 10 < len(payload["cited"]) < 200
     assert len(str(payload)) <= MAX_METADATA + 100
     assert answer_payload(Answer("a1", "q", "answered", "t", cited), ask(), 1, 2)["cited"] == []
+
+
+def test_the_asker_s_id_goes_along_for_their_daily_limit() -> None:
+    assert build_conversation(ask(), [], ME, NAMES.get).asker_id == ask().user

@@ -188,6 +188,8 @@ def test_a_question_of_slack_is_read_there_again(
 
     assert difference["after"]["verdict"] == "answered"
     assert difference["citations"]["changed"] == [ID]
+    link = f"https://acme.slack.com/archives/C0INCIDENT/p{ts.replace('.', '')}?thread_ts=1.1"
+    assert told(footnote("trace", link, "--json"))["id"] == "asked"
     assert "no longer in Slack" in str(footnote("replay", gone.id, **tokens).exception)
     assert "SLACK_BOT_TOKEN" in str(footnote("replay", asked.id).exception)
 

@@ -39,21 +39,19 @@ def searched(query: str, *results: tuple[str, str], error: str = "") -> list[Jso
 
 def from_web(text: str, *cites: tuple[str, str]) -> Json:
     """A text block with its pages; ``cites`` are (url, title)."""
-    return {
-        "type": "text",
-        "text": text,
-        "citations": [
-            {
-                "type": "web_search_result_location",
-                "url": url,
-                "title": title,
-                "cited_text": text[:150],
-                "encrypted_index": f"sealed:{url}",
-            }
-            for url, title in cites
-        ]
-        or None,
-    }
+    if not cites:
+        return {"type": "text", "text": text}
+    citations = [
+        {
+            "type": "web_search_result_location",
+            "url": url,
+            "title": title,
+            "cited_text": text[:150],
+            "encrypted_index": f"sealed:{url}",
+        }
+        for url, title in cites
+    ]
+    return {"type": "text", "text": text, "citations": citations}
 
 
 def web_turn(*parts: list[Json] | Json, stop: str | None = None) -> Turn:
