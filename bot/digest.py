@@ -14,16 +14,8 @@ from bot.clients import SLACK_FAILED, Clients, slack_error
 from bot.journal import Journal
 from bot.markup import escape
 from bot.permalinks import permalinks
-from bot.report import (
-    Asked,
-    Complaint,
-    Gap,
-    Report,
-    read_report,
-    told_cost,
-    told_seconds,
-    told_verdict,
-)
+from bot.report import Asked, Complaint, Gap, Report, read_report
+from bot.report_words import counted, told_cost, told_seconds, told_verdict
 from bot.settings import BotSettings
 from ingest.index import Index
 from ingest.schedule import last_due, read_trigger
@@ -119,9 +111,10 @@ def digest_message(
         "\n".join(_stale(made)),
     ]
     tail = "`footnote report --html FILE` shows all of it, with plots."
+    answers = counted(made.answers, "answer")
     header = {"type": "plain_text", "text": f"Docs digest, {days}"}
     return {
-        "text": f"Docs digest, {days}: {made.answers} answers, {unanswered} not in the docs",
+        "text": f"Docs digest, {days}: {answers}, {unanswered} not in the docs",
         "blocks": [
             {"type": "header", "text": header},
             *({"type": "section", "text": _mrkdwn(section)} for section in filter(None, sections)),
@@ -135,9 +128,11 @@ def _numbers(made: Report) -> str:
         f"{count} {told_verdict(verdict)}" for verdict, count in made.verdicts.items()
     )
     return (
-        f"*{made.answers} answers* to {made.askers} people: {verdicts}. "
-        f"{told_seconds(made.p50)} median, {told_seconds(made.p95)} p95. {told_cost(made)}. "
-        f"{made.thumbs_up} thumbs up, {len(made.complaints)} down."
+        f"*{counted(made.answers, 'answer')}* to {counted(made.askers, 'person', 'people')}: "
+        f"{verdicts}. "
+        f"{told_seconds(made.p50)} median, {told_seconds(made.p95)} p95. "
+        f"{told_cost(made.cost_usd, made.unpriced)}. "
+        f"{counted(made.thumbs_up, 'thumb')} up, {len(made.complaints)} down."
     )
 
 
@@ -184,7 +179,7 @@ def _stale(made: Report) -> Iterator[str]:
     for page in made.stale[:_SHOWN]:
         owner = f", owner {_short(page.info.owner)}" if page.info.owner else ""
         yield (
-            f"• {_code(page.info.path)}: cited {page.answers} times, "
+            f"• {_code(page.info.path)}: cited by {counted(page.answers, 'answer')}, "
             f"unchanged for {page.days} days{owner}"
         )
 

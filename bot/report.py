@@ -13,22 +13,13 @@ from typing import Any
 
 from bot.journal import Journal
 from bot.records import AnswerRecord, Vote
+from bot.report_words import VERDICTS, one_line
 from bot.traces import searches
 from ingest.documents import DocumentInfo
 from ingest.errors import IndexMissing
 from ingest.index import Index
 from ingest.terms import query_terms
 
-VERDICTS = {
-    "answered": "answered",
-    "partly": "partly",
-    "uncited": "no source",
-    "not_in_docs": "not in the docs",
-    "retrieval_only": "passages only",
-    "no_search": "small talk",
-    "failed": "failed",
-}
-"""In the order in which they are told, with the words for people."""
 UNANSWERED = ("not_in_docs", "uncited")
 """Verdicts that say the docs had no answer."""
 STALE_AFTER = timedelta(days=180)
@@ -275,24 +266,6 @@ def _asked(record: AnswerRecord, questions: Mapping[str, str]) -> Asked:
         one_line(questions.get(record.id) or queries),
         nearest,
     )
-
-
-def one_line(text: str) -> str:
-    """Words of people and models without line ends, escape codes and other invisible things."""
-    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
-
-
-def told_verdict(verdict: str) -> str:
-    return VERDICTS.get(verdict, verdict)
-
-
-def told_seconds(value: float | None) -> str:
-    return "–" if value is None else f"{value:.1f} s"
-
-
-def told_cost(made: Report) -> str:
-    more = f" and {made.unpriced} answers without a known price" if made.unpriced else ""
-    return f"≈ ${made.cost_usd:.2f}{more}"
 
 
 def _stems(words: str) -> frozenset[str]:

@@ -9,8 +9,9 @@ from rich.console import Console
 from bot.clients import open_clients
 from bot.journal import Journal
 from bot.permalinks import permalinks
-from bot.report import Asked, Report, read_report, told_cost, told_seconds, told_verdict
+from bot.report import Asked, Report, read_report
 from bot.report_page import report_page
+from bot.report_words import counted, told_cost, told_seconds, told_verdict
 from bot.settings import BotSettings
 from ingest.errors import FootnoteError
 from ingest.index import open_index
@@ -61,7 +62,7 @@ def print_report(made: Report, links: dict[str, str], console: Console) -> None:
 
 
 def _lines(made: Report, links: dict[str, str]) -> Iterator[str]:
-    yield f"{made.begin:%Y-%m-%d} to {made.end:%Y-%m-%d}: {made.answers} answers"
+    yield f"{made.begin:%Y-%m-%d} to {made.end:%Y-%m-%d}: {counted(made.answers, 'answer')}"
     if not made.answers:
         return
     yield "  " + ", ".join(
@@ -69,11 +70,12 @@ def _lines(made: Report, links: dict[str, str]) -> Iterator[str]:
     )
     yield (
         f"  {told_seconds(made.p50)} median, {told_seconds(made.p95)} p95; "
-        f"{made.searches_per_answer:.1f} searches an answer; {told_cost(made)}"
+        f"{made.searches_per_answer:.1f} searches an answer; "
+        f"{told_cost(made.cost_usd, made.unpriced)}"
     )
     yield (
-        f"  {made.thumbs_up} thumbs up, {len(made.complaints)} down; "
-        f"a human was called {made.humans_called} times"
+        f"  {counted(made.thumbs_up, 'thumb')} up, {len(made.complaints)} down; "
+        f"a human was called {counted(made.humans_called, 'time')}"
     )
     if made.gaps:
         yield "\nThe docs had no answer to"

@@ -8,7 +8,8 @@ from html import escape
 from itertools import pairwise
 from pathlib import Path
 
-from bot.report import VERDICTS, Asked, Complaint, Gap, Report, one_line, told_seconds, told_verdict
+from bot.report import Asked, Complaint, Gap, Report
+from bot.report_words import VERDICTS, counted, one_line, told_seconds, told_verdict
 
 _CSS = Path(__file__).with_name("report.css")
 _BUCKETS = (2.0, 5.0, 10.0, 20.0, 40.0)
@@ -55,7 +56,7 @@ def _body(made: Report, links: Links) -> Iterator[str]:
 def _tiles(made: Report) -> Iterator[str]:
     answered = made.verdicts.get("answered", 0) / made.answers
     tiles = (
-        (str(made.answers), f"answers to {made.askers} people"),
+        (str(made.answers), f"answers to {counted(made.askers, 'person', 'people')}"),
         (f"{answered:.0%}", "answered from the docs"),
         (str(sum(len(gap.asked) for gap in made.gaps)), "had no answer in the docs"),
         (f"{made.thumbs_up} / {len(made.complaints)}", "thumbs up / down"),

@@ -32,6 +32,7 @@ from bot.commands import Commands
 from bot.feedback import Feedback
 from bot.home import Home
 from bot.journal import open_journal
+from bot.notices import Notices
 from bot.recovery import Recovery
 from bot.runbook import find_runbook, read_alert
 from bot.settings import BotSettings
@@ -76,9 +77,7 @@ class Bot:
         me = identify(clients.read)
         self._stack.enter_context(own_data_folder(index_settings.data_dir))
         url = settings.database_url.get_secret_value() if settings.database_url else None
-        self.journal = open_journal(
-            url, index_settings.data_dir, store_text=settings.store_text
-        )
+        self.journal = open_journal(url, index_settings.data_dir, store_text=settings.store_text)
         self._stack.callback(self.journal.close)
         self.index = open_index(index_settings)
         self._stack.callback(self.index.close)
@@ -119,6 +118,14 @@ class Bot:
             signing_secret=secret.get_secret_value() if secret else None,
             executor=executor,
         )
+        self.notices = Notices(
+            clients,
+            self.journal,
+            self.index,
+            settings,
+            index_settings.timezone,
+            wanted=lambda _channel: False,
+        )
         self._stopping = threading.Event()
         self._disconnect: Callable[[], None] = _nothing
 
@@ -128,6 +135,7 @@ class Bot:
             listen(self.app, self.settings) if http else connect(self.app, self.settings)
         )
         self.schedule.start()
+        self.notices.start()
         threading.Thread(target=self._tend, name="tend", daemon=True).start()
 
     def stop(self) -> None:
@@ -136,6 +144,7 @@ class Bot:
         self._disconnect()
         self.answering.drain(self.settings.drain_seconds)
         self.schedule.stop()
+        self.notices.stop()
         self._stack.close()
 
     def _tend(self) -> None:

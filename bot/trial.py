@@ -82,6 +82,7 @@ def _sandbox_settings(sandbox: Sandbox) -> BotSettings:
             "signing_secret": None,
             "slack_api_url": sandbox.api_url,
             "database_url": None,
+            "digest_channel": None,
         }
     )
 
