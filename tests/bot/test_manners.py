@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from bot.events import Identity, Question, read_message
+from bot.events import NOTICE, Identity, Question, read_message
 from bot.manners import decide, is_question, is_stop
 
 ME = Identity("U0FOOTNOTE", "B0FOOTNOTE", "T0SANDBOX")
@@ -16,7 +16,7 @@ Said = tuple[str, str]
 
 def message(number: int, said: Said) -> dict[str, Any]:
     who, text = said
-    ids = {"bot": "U0FOOTNOTE", "alert": "U0ALERTS"}
+    ids = {"bot": "U0FOOTNOTE", "notice": "U0FOOTNOTE", "alert": "U0ALERTS"}
     found: dict[str, Any] = {
         "user": ids.get(who, f"U0{who.upper()}"),
         "text": text,
@@ -24,7 +24,9 @@ def message(number: int, said: Said) -> dict[str, Any]:
         "thread_ts": "1700000000.000100",
     }
     if who in ids:
-        found["bot_id"] = {"bot": "B0FOOTNOTE", "alert": "B0ALERTS"}[who]
+        found["bot_id"] = "B0ALERTS" if who == "alert" else "B0FOOTNOTE"
+    if who == "notice":
+        found["metadata"] = {"event_type": NOTICE, "event_payload": {}}
     return found
 
 
@@ -138,3 +140,13 @@ def test_a_mark_in_code_or_an_address_is_no_question(words: str) -> None:
 )
 def test_words_that_mean_stop(words: str) -> None:
     assert is_stop(words)
+
+
+def test_a_notice_of_its_own_makes_it_no_part_of_a_thread() -> None:
+    assert hear(("notice", "Docs digest"), ("kim", "who takes the first one?"))[0] == "ignore"
+    assert hear(("notice", "Docs digest"), ("kim", f"{AT} who takes it?"))[0] == "answer"
+
+
+def test_a_notice_of_its_own_does_not_end_what_people_talk_about() -> None:
+    talk = (*ASKED, ("kim", "I tried that"), ("notice", "The docs have changed"))
+    assert hear(*talk, ("sam", "and what happened?")) == ("ignore", BETWEEN)

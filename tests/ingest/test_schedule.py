@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TypeVar
 from zoneinfo import ZoneInfo
@@ -14,7 +14,7 @@ from ingest.errors import SettingsError
 from ingest.index import open_index
 from ingest.ownership import own_data_folder
 from ingest.runs import Run, Runs
-from ingest.schedule import Schedule, read_trigger
+from ingest.schedule import Schedule, last_due, read_trigger
 from ingest.settings import IndexSettings
 from ingest.state import read_state
 from tests.ingest.hashing import HashingEmbedder
@@ -182,6 +182,32 @@ def test_times_are_read_as_cron_means_them(at: str, zone: str, expected: str) ->
 def test_a_time_that_is_none_is_named(at: str) -> None:
     with pytest.raises(SettingsError, match="FOOTNOTE_INGEST_AT"):
         read_trigger(at, "UTC")
+
+
+def test_a_time_of_another_setting_is_named_by_that_setting() -> None:
+    with pytest.raises(SettingsError, match="FOOTNOTE_DIGEST_AT: 'soon' is no time"):
+        read_trigger("soon", "UTC", "FOOTNOTE_DIGEST_AT")
+
+
+@pytest.mark.parametrize(
+    ("now", "due"),
+    [
+        ("2026-03-02T08:59:59", None),
+        ("2026-03-02T09:00:00", "2026-03-02T09:00:00"),
+        ("2026-03-03T08:00:00", "2026-03-02T09:00:00"),
+        ("2026-03-03T09:00:01", None),
+    ],
+)
+def test_what_was_due_last_is_found_again_for_a_while(now: str, due: str | None) -> None:
+    mondays = read_trigger("0 9 * * 1", "UTC")
+    found = last_due(mondays, datetime.fromisoformat(f"{now}+00:00"), timedelta(hours=24))
+    assert (found and found.isoformat()) == (due and f"{due}+00:00")
+
+
+def test_of_several_times_the_newest_is_the_last() -> None:
+    now = datetime(2026, 3, 2, 9, 31, tzinfo=UTC)
+    found = last_due(read_trigger("*/10 * * * *", "UTC"), now, timedelta(hours=24))
+    assert found == now.replace(minute=30)
 
 
 @pytest.mark.parametrize("zone", ["Mars/Base", "", "../etc/passwd"])
