@@ -92,8 +92,8 @@ def _lines(told: Mapping[str, Any]) -> Iterator[str]:
             yield f"{name:<10} {before[name]} (same)"
     yield f"{'seconds':<10} {before['seconds']:.1f} -> {after['seconds']:.1f}"
     yield f"{'cost':<10} {dollars(before['cost_usd'])} -> {dollars(after['cost_usd'])}"
-    for label, queries in (("searched", before["searches"]), ("searches", after["searches"])):
-        yield f"{label:<10} {'; '.join(queries) or '-'}"
+    old, new = ("; ".join(said["searches"]) or "-" for said in (before, after))
+    yield f"{'searches':<10} {old}{' (same)' if old == new else f' -> {new}'}"
     for name, ids in told["citations"].items():
         if ids:
             yield f"{'cites':<10} {name}: {', '.join(f'[{i}]' for i in ids)}"
