@@ -1,4 +1,4 @@
-"""What was seen, claimed and answered, and the record of every answer. Texts only if asked for.
+"""What was seen, claimed and answered; with it goes the archive of the answers themselves.
 
 A message is noted before Slack gets its acknowledgement, claimed by the one worker that decides to
 answer it, and marked when the reply stands in the thread. What a crash leaves between those
@@ -12,23 +12,16 @@ import os
 import socket
 import time
 import uuid
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.orm import Session
 
-from agent.answer import Answer
-from agent.budget import Spent
-from agent.conversation import Turn
+from bot.archive import Archive
 from bot.database import open_database
 from bot.events import Key, Question
-from bot.records import AnswerRecord, AnswerText, HumanCall, NotedMessage, Vote, answer_record
+from bot.records import AnswerText, NotedMessage
 
 LEASE_SECONDS = 90.0
 MAX_ATTEMPTS = 3
@@ -39,13 +32,12 @@ _NOTED_SECONDS = 60.0
 Outcome = Literal["answered", "refused", "failed", "stopped"]
 
 
-class Journal:
+class Journal(Archive):
     """Shared by the threads of one process, and by replicas through a server database."""
 
     def __init__(self, engine: sa.Engine, *, alone: bool, store_text: bool = False) -> None:
-        self._engine = engine
+        super().__init__(engine, store_text=store_text)
         self._alone = alone
-        self._store_text = store_text
         self._me = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
         with self.session() as session:
             old = time.time() - _KEEP_SECONDS
@@ -57,9 +49,6 @@ class Journal:
                     .where(NotedMessage.state == "claimed")
                     .values(state="noted", owner=None)
                 )
-
-    def close(self) -> None:
-        self._engine.dispose()
 
     def note(self, question: Question) -> None:
         """Remember a candidate; seeing it again only adds what was not known before."""
@@ -193,87 +182,6 @@ class Journal:
                 )
             )
 
-    def record(
-        self,
-        question: Question,
-        answer: Answer,
-        reply_ts: str | None,
-        thread: Sequence[Turn] = (),
-    ) -> None:
-        """Keep how an answer came about; its words, and the ``thread`` before it, if we may."""
-        with self.session() as session:
-            session.merge(answer_record(question, answer, reply_ts))
-            if self._store_text:
-                session.merge(
-                    AnswerText(
-                        answer_id=answer.id,
-                        question=answer.question,
-                        text=answer.text,
-                        thread=[asdict(turn) for turn in thread],
-                        at=time.time(),
-                    )
-                )
-
-    def text(self, answer_id: str) -> AnswerText | None:
-        """The words of an answer; None where they were not kept."""
-        with self.session() as session:
-            return session.get(AnswerText, answer_id)
-
-    def spent(self, user: str) -> Spent:
-        """Dollars since midnight UTC, as far as prices are known: of all, and of one person."""
-        today = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
-        cost = sa.func.coalesce(sa.func.sum(AnswerRecord.cost_usd), 0.0)
-        everybody = sa.select(cost).where(AnswerRecord.at >= today)
-        with self.session() as session:
-            return Spent(
-                session.scalar(everybody) or 0.0,
-                session.scalar(everybody.where(AnswerRecord.user == user)) or 0.0,
-            )
-
-    def answer(self, answer_id: str) -> AnswerRecord | None:
-        with self.session() as session:
-            return session.get(AnswerRecord, answer_id)
-
-    def answers(
-        self, *, user: str | None = None, since: float | None = None, limit: int | None = 100
-    ) -> list[AnswerRecord]:
-        """The newest answers, of one person or of all, newest first."""
-        query = sa.select(AnswerRecord).order_by(AnswerRecord.at.desc()).limit(limit)
-        if user is not None:
-            query = query.where(AnswerRecord.user == user)
-        if since is not None:
-            query = query.where(AnswerRecord.at >= since)
-        with self.session() as session:
-            return list(session.scalars(query))
-
-    def vote(self, answer_id: str, user: str, vote: str, reason: str | None = None) -> None:
-        """A person's vote; their last one counts."""
-        with self.session() as session:
-            session.merge(
-                Vote(answer_id=answer_id, user=user, vote=vote, reason=reason, at=time.time())
-            )
-
-    def votes(self, answer_id: str | None = None) -> list[Vote]:
-        query = sa.select(Vote).order_by(Vote.at)
-        if answer_id is not None:
-            query = query.where(Vote.answer_id == answer_id)
-        with self.session() as session:
-            return list(session.scalars(query))
-
-    def call_human(self, answer_id: str, user: str) -> bool:
-        """Remember that a human was called; False when one was called before."""
-        try:
-            with self.session() as session:
-                session.add(HumanCall(answer_id=answer_id, user=user, at=time.time()))
-        except IntegrityError:
-            return False
-        return True
-
-    def humans_called(self, since: float) -> int:
-        calls = sa.select(sa.func.count()).select_from(HumanCall).where(HumanCall.at >= since)
-        with self.session() as session:
-            return session.scalar(calls) or 0
-
     def _change(self, key: Key, where: sa.ColumnElement[bool], **values: object) -> bool:
         with self.session() as session:
             result = session.execute(
@@ -287,12 +195,6 @@ class Journal:
                 .values(**values)
             )
             return bool(getattr(result, "rowcount", 0))
-
-    @contextmanager
-    def session(self) -> Iterator[Session]:
-        """One transaction: all of it or nothing."""
-        with Session(self._engine, expire_on_commit=False) as session, session.begin():
-            yield session
 
 
 def open_journal(
