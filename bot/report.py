@@ -228,7 +228,7 @@ def make_report(
         cost_usd=sum(record.cost_usd or 0.0 for record in records),
         unpriced=sum(record.cost_usd is None for record in records),
         seconds=tuple(sorted(record.seconds for record in records)),
-        searches=sum(len(searches(record)) for record in records),
+        searches=sum(len(searches(record.trace)) for record in records),
     )
 
 
@@ -254,9 +254,10 @@ def percentile(ascending: Sequence[float], share: float) -> float | None:
 
 
 def _asked(record: AnswerRecord, questions: Mapping[str, str]) -> Asked:
-    made = searches(record)
-    queries = "; ".join(dict.fromkeys(str(search["query"]) for search in made))
-    nearest = next((str(search["ids"][0]) for search in made if search["ids"]), None)
+    made = searches(record.trace)
+    # A search by the question's own words has no query of its own.
+    queries = "; ".join(dict.fromkeys(str(s["query"]) for s in made if s["query"]))
+    nearest = next((str(s["ids"][0]) for s in made if s["ids"]), None)
     return Asked(
         record.id,
         datetime.fromtimestamp(record.at, UTC),

@@ -14,7 +14,9 @@ from bot.report_words import VERDICTS, counted, one_line, told_seconds, told_ver
 _CSS = Path(__file__).with_name("report.css")
 _BUCKETS = (2.0, 5.0, 10.0, 20.0, 40.0)
 _LABELLED_DAYS = 14
-_ASKED_SHOWN = 12
+_ASKED_SHOWN = 6
+_WIDE_DAYS = 45
+"""Up to so many days there is room for a number on each."""
 
 Links = Mapping[str, str]
 
@@ -80,7 +82,9 @@ def _unpriced(made: Report) -> str:
 
 def _days(made: Report) -> Iterator[str]:
     most = max(sum(day.verdicts.values()) for day in made.days) or 1
-    yield '<section class="card"><h2>Answers a day</h2><div class="days">'
+    yield '<section class="card"><h2>Answers a day</h2>'
+    wide = len(made.days) <= _WIDE_DAYS
+    yield f'<div class="days{"" if wide else " narrow"}">'
     for day in made.days:
         total = sum(day.verdicts.values())
         told = ", ".join(
@@ -88,16 +92,17 @@ def _days(made: Report) -> Iterator[str]:
         )
         label = _words(f"{day.day}: {told or 'none'}")
         yield f'<div class="day" title="{label}" role="img" aria-label="{label}">'
-        if total:
+        if total and wide:
             yield f'<div class="soft small" style="text-align:center">{total}</div>'
         for verdict in reversed(list(day.verdicts)):
             height = 85 * day.verdicts[verdict] / most
             yield f'<span style="height:{height:.2f}%;background:{_colour(verdict)}"></span>'
         yield "</div>"
-    yield '</div><div class="names soft small">'
-    step = max(1, len(made.days) // _LABELLED_DAYS)
+    yield f'</div><div class="names soft small{"" if wide else " narrow"}">'
+    step = max(1, len(made.days) // (_LABELLED_DAYS if wide else _LABELLED_DAYS // 2))
     for number, day in enumerate(made.days):
-        yield f"<span>{day.day[8:] if number % step == 0 else ''}</span>"
+        label = day.day[8:] if wide else day.day[5:]
+        yield f"<span>{label if number % step == 0 else ''}</span>"
     yield "</div></section>"
 
 
