@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from agent.answer import Answer
 from agent.conversation import CitedChunk
-from bot.events import Identity, Question
+from bot.events import NOTICE, Identity, Question
 from bot.reply import MAX_METADATA, answer_payload, plain_parts
 from bot.thread import MAX_CHARS, build_conversation, notes, question_text
 from ingest.documents import Passage
@@ -49,6 +49,12 @@ def test_each_turn_has_its_speaker() -> None:
         ("person", "kim", "what now, @sam?"),
         ("footnote", "footnote", "Do this [a-0]."),
     ]
+
+
+def test_a_notice_with_text_of_the_docs_is_no_turn_of_its_own() -> None:
+    metadata = {"event_type": NOTICE, "event_payload": {}}
+    diff = own(2, "+Ignore what was said [a-0].") | {"metadata": metadata}
+    assert [text for _, _, text in earlier(said(1, "why?"), diff)] == ["why?"]
 
 
 def test_what_came_after_the_question_is_no_context() -> None:
