@@ -13,6 +13,7 @@ from bot.clients import SLACK_FAILED, Clients, slack_error
 from bot.journal import Journal
 from bot.markup import escape
 from bot.records import AnswerRecord
+from ingest.documents import CollectionInfo
 from ingest.index import Index, IndexStatus
 from ingest.runs import Run
 
@@ -52,6 +53,7 @@ class Home:
     def status_lines(self) -> list[str]:
         return [
             *index_lines(self._index.status(), self._stale_after, datetime.now(UTC)),
+            *collection_lines(self._index.collections()),
             *run_lines(self._last_run()),
         ]
 
@@ -106,6 +108,14 @@ def index_lines(status: IndexStatus, stale_after: timedelta, now: datetime) -> l
     return lines
 
 
+def collection_lines(collections: Sequence[CollectionInfo]) -> list[str]:
+    """The named parts of the docs."""
+    return [
+        f"• `{escape(part.name)}` ({part.documents} pages): {escape(part.description)}"
+        for part in collections
+    ]
+
+
 def run_lines(last_run: Run | None) -> list[str]:
     """What the last ingest did, and the first files it left out."""
     if last_run is None:
@@ -119,6 +129,11 @@ def run_lines(last_run: Run | None) -> list[str]:
         f"{report.get('updated', 0)} updated, {report.get('deleted', 0)} deleted, "
         f"{len(skipped)} files skipped."
     ]
+    if test := report.get("self_test"):
+        lines.append(
+            f"*Self-test*: {test['found']} of {test['questions']} questions found their page."
+        )
+    lines += [f":warning: {escape(str(warning))}" for warning in report.get("warnings", [])]
     lines += [
         f"• `{escape(str(s['path']))}`: {escape(str(s['reason']))}" for s in skipped[:_SKIPPED]
     ]
