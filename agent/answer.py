@@ -34,6 +34,11 @@ class Search:
     distances: tuple[float, ...]
     weak: bool = False
 
+    def traced(self) -> dict[str, Any]:
+        """What it found, as it goes into a trace: the query may be a person's words."""
+        distances = [round(distance, 4) for distance in self.distances]
+        return {"ids": list(self.ids), "distances": distances, "weak": self.weak}
+
 
 @dataclass(frozen=True, slots=True)
 class WebLink:

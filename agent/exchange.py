@@ -83,8 +83,12 @@ class Exchange:
         return message
 
     def keep(self, message: Message) -> None:
-        """The model's message, whole: thinking is bound to what stood before it."""
-        content = message.to_param()["content"] or [{"type": "text", "text": "(nothing)"}]
+        """The model's message, whole: thinking is bound to what stood before it.
+
+        Only blank texts are left out: models write them, and the API does not take them back.
+        """
+        content: list[Any] = [b for b in message.content if b.type != "text" or b.text.strip()]
+        content = content or [{"type": "text", "text": "(nothing)"}]
         self._messages.append({"role": "assistant", "content": content})
 
     def say(self, text: str) -> None:
@@ -150,13 +154,7 @@ class Exchange:
         result = run_tool(tool, call.name, call.input, draft.retrieval)
         found = {}
         if search := result.search:
-            distances = [round(distance, 4) for distance in search.distances]
-            found = {
-                "query": search.query,
-                "ids": list(search.ids),
-                "distances": distances,
-                "weak": search.weak,
-            }
+            found = {"query": search.query, **search.traced()}
         draft.note(
             "tool_result",
             name=call.name,

@@ -7,6 +7,7 @@ alone. Its text was checked against the passages before anybody sees it.
 import logging
 import threading
 from collections.abc import Callable
+from typing import Any
 
 from anthropic.types import Message
 
@@ -185,14 +186,17 @@ class Agent:
         conversation, retrieval, settings = draft.conversation, draft.retrieval, self._settings
         found = tuple(retrieval.sources.values())
         one_step = False
+        searched: dict[str, Any] = {}
         if not found and searches_first(conversation, settings):
             [first] = deadline.run([lambda: retrieval.search(query_of(conversation))])
             if first is None:
                 raise DeadlinePassed
             found = first.fresh
+            searched = first.search.traced()
             one_step = settings.route == "single" or not first.result.weak
         cited = retrieval.supply(recalled(conversation, retrieval.index))
-        draft.note("open", route=settings.route, one_step=one_step, recalled=[p.id for p in cited])
+        ids = [passage.id for passage in cited]
+        draft.note("open", route=settings.route, one_step=one_step, recalled=ids, **searched)
         newest = question(conversation, model.profile, settings.conversation_tokens, cited, found)
         native = model.profile.native_citations
         citations = prompt("citations-native" if native else "citations-brackets")

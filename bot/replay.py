@@ -3,7 +3,7 @@
 The question is fetched again from Slack, or from the terminal's own record where it was kept.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
@@ -52,7 +52,7 @@ def difference(record: AnswerRecord, answer: Answer) -> Json:
             "reason": record.reason,
             "revision": record.revision,
             "model": record.model,
-            "searches": [search["query"] for search in searches(record)],
+            "searches": _queries(record.trace),
             "steps": record.steps,
             "seconds": record.seconds,
             "cost_usd": record.cost_usd,
@@ -63,7 +63,7 @@ def difference(record: AnswerRecord, answer: Answer) -> Json:
             "reason": answer.reason,
             "revision": answer.revision,
             "model": answer.model,
-            "searches": [search.query for search in answer.searches],
+            "searches": _queries(answer.trace.to_json()),
             "steps": answer.steps,
             "seconds": round(answer.seconds, 3),
             "cost_usd": answer.cost_usd,
@@ -76,6 +76,10 @@ def difference(record: AnswerRecord, answer: Answer) -> Json:
             "same": [i for i in new if old.get(i) == new[i]],
         },
     }
+
+
+def _queries(trace: Sequence[Json]) -> list[str]:
+    return [search["query"] or "(the question)" for search in searches(trace)]
 
 
 def print_difference(told: Mapping[str, Any], console: Console) -> None:

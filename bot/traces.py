@@ -1,7 +1,7 @@
 """``footnote trace``: how an answer came about, out of the journal, for people and as JSON."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -66,7 +66,7 @@ def trace_json(record: AnswerRecord, journal: Journal) -> Json:
         "citations": record.citations,
         "passages": record.passages,
         "unsupported": record.unsupported,
-        "searches": searches(record),
+        "searches": searches(record.trace),
         "trace": record.trace,
         "votes": [{"vote": v.vote, "reason": v.reason} for v in journal.votes(record.id)],
         "question": words.question if words else None,
@@ -79,12 +79,12 @@ def usage(record: AnswerRecord) -> dict[str, int]:
     return {name: sum(int(e.get(name) or 0) for e in record.trace) for name in _TOKENS}
 
 
-def searches(record: AnswerRecord) -> list[Json]:
-    """The searches that the model made, in order."""
+def searches(trace: Sequence[Json]) -> list[Json]:
+    """The searches that were made, in order; the query is None where it was the question."""
     return [
-        {name: event[name] for name in ("query", "ids", "distances", "weak")}
-        for event in record.trace
-        if event["kind"] == "tool_result" and "query" in event
+        {name: event.get(name) for name in ("query", "ids", "distances", "weak")}
+        for event in trace
+        if event["kind"] in ("open", "tool_result") and "distances" in event
     ]
 
 

@@ -91,6 +91,16 @@ def test_an_answer_of_the_terminal_is_found_again_with_every_step_and_no_word(
     assert b"signing key was rotated" not in journal
 
 
+def test_a_search_made_with_the_question_is_traced_without_its_words(footnote: Footnote) -> None:
+    answer = ask(footnote, FOOTNOTE_ROUTE="single")
+
+    trace = footnote("trace", answer["id"], "--json")
+
+    [search] = told(trace)["searches"]
+    assert (search["query"], search["ids"]) == (None, [ID])
+    assert "PAY-4031" not in trace.stdout
+
+
 def test_the_trace_reads_well_and_lists_the_newest(footnote: Footnote) -> None:
     answer = ask(footnote)
 
