@@ -8,7 +8,7 @@ STAMP  := $(VENV)/.installed
 export UV_PYTHON_DOWNLOADS := never
 
 .DEFAULT_GOAL := help
-.PHONY: help try test check format bench lock clean
+.PHONY: help try test check format bench peers lock clean
 
 help:  ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -34,6 +34,9 @@ format: $(STAMP)  ## put the code into its one format
 
 bench: $(STAMP)  ## speed, measured against the obvious pipeline in the same run (some minutes)
 	@$(BIN)/python -m tests.bench $(ARGS)
+
+peers: $(STAMP)  ## our stand-ins against recordings and imitations by others (fetches them)
+	@$(BIN)/python -m tests.peers
 
 lock: $(STAMP)  ## renew requirements.lock (versions and hashes of everything)
 	@$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --extra dev \

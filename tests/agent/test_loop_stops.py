@@ -30,6 +30,21 @@ def test_a_tool_call_cut_in_the_middle_is_never_run(ask: Ask, pay_4031: str) -> 
     assert asked.bodies[1]["messages"] == asked.bodies[0]["messages"]
 
 
+@pytest.mark.parametrize("blank", ["", "\n\n"])
+def test_a_blank_text_beside_a_tool_call_is_not_sent_back(
+    ask: Ask, pay_4031: str, blank: str
+) -> None:
+    call = {
+        "type": "tool_use",
+        "id": "toolu_blank",
+        "name": "search_docs",
+        "input": {"query": "PAY-4031"},
+    }
+    with_blank = Turn(blocks=[{"type": "text", "text": blank}, call], stop="tool_use")
+
+    assert ask([with_blank, said(pay_4031)]).answer.verdict == "answered"
+
+
 def test_a_tool_call_cut_twice_ends_in_passages(ask: Ask) -> None:
     cut = Turn(tools=[("search_docs", {"query": "PAY-4031 and more"})], cut_tool=True)
 
