@@ -1,25 +1,23 @@
-"""Event -> Question -> decision -> Conversation -> Answer -> reply: the way of one question.
+"""Event -> Question -> decision -> a place in the queue: the way of one question.
 
 ``note`` runs before Slack gets its acknowledgement, ``consider`` right after it and quickly,
-the answer itself on the bounded pool.
+the answer itself (``bot.delivery``) on the bounded pool.
 """
 
 import contextlib
 import functools
 import logging
 import threading
-import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
-
-from sqlalchemy.exc import SQLAlchemyError
+from typing import Any
 
 from agent.answer import Answer
 from agent.conversation import Conversation
-from agent.errors import Cancelled
 from bot.again import offer_again
+from bot.channels import OFF, Channel, Channels
 from bot.clients import SLACK_FAILED, Clients, slack_error
+from bot.delivery import Answers, Delivery, Render, Runbook
 from bot.elsewhere import Elsewhere
 from bot.events import (
     Deleted,
@@ -32,35 +30,17 @@ from bot.events import (
 )
 from bot.journal import Journal
 from bot.manners import NOT_PART, Decision, decide
-from bot.people import People, refusal
+from bot.pace import Pace
+from bot.people import People, Person, refusal
 from bot.records import NotedMessage
-from bot.reply import NotPosted, Replier
+from bot.reply import Replier
 from bot.settings import BotSettings
-from bot.status import Status
-from bot.thread import (
-    alert_text,
-    build_conversation,
-    notes,
-    read_thread,
-    replies_of,
-    runbook_of,
-)
-from bot.wording import BUSY, HELP, THINKING, failed, with_notes
+from bot.status import Session, Status, Statuses
+from bot.thread import read_thread, replies_of
+from bot.wording import BUSY, HELP, THINKING
 from bot.workers import Workers
 
 log = logging.getLogger(__name__)
-
-
-class Answers(Protocol):
-    """The agent, as seen from here. Raises Cancelled once ``cancel`` is set."""
-
-    def answer(
-        self, conversation: Conversation, *, on_progress: Any = None, cancel: Any = None
-    ) -> Answer: ...
-
-
-Render = Callable[[Answer], Sequence[dict[str, Any]]]
-"""An answer -> the messages that carry it."""
 
 
 @dataclass
@@ -68,6 +48,7 @@ class _Pending:
     """An answer being made, and how to call it off."""
 
     question: Question
+    status: Status
     cancel: threading.Event = field(default_factory=threading.Event)
     revised: Question | None = None
     """The same question in other words: answered in its place."""
@@ -82,18 +63,39 @@ class Answering:
         render: Render,
         journal: Journal,
         settings: BotSettings,
-        runbook: Callable[[str], dict[str, Any] | None] | None = None,
+        runbook: Runbook | None = None,
+        channels: Channels | None = None,
     ) -> None:
         self.clients, self.me, self.journal = clients, me, journal
         self.people = People(clients.read)
-        self._agent = agent
-        self._render = render
-        self._runbook = runbook
+        self.statuses = Statuses(clients.hint)
+        self._channels = channels or Channels()
+        self._pace = Pace(journal, settings.user_per_minute, settings.channel_per_minute)
+        self._delivery = Delivery(
+            clients,
+            me,
+            self.people,
+            journal,
+            agent,
+            render,
+            runbook,
+            self._may_stream,
+            self.channel,
+        )
         self._workers = Workers(settings.workers, settings.queue)
         self._settings = settings
         self._elsewhere = Elsewhere()
         self._lock = threading.Lock()
         self._pending: dict[Key, _Pending] = {}
+
+    def channel(self, channel: str) -> Channel:
+        """What is configured for a channel."""
+        return self._channels.of(channel, self.people.name)
+
+    def refusal(self, question: Question, person: Person | None) -> str | None:
+        """Why this person may not be answered here, in words for them; None when they may."""
+        off = OFF if self.channel(question.channel).off else None
+        return refusal(question, person, self.me, self._settings) or off
 
     def note(self, body: Message, *, retried: bool = False) -> Found:
         """Read an event and remember it, before it is acknowledged."""
@@ -150,15 +152,30 @@ class Answering:
             if decision.reason == NOT_PART and thread:
                 self._elsewhere.add(question)
             return self.journal.ignore(question.key, decision.reason)
+        called = question.is_mention or question.is_direct
+        follow_ups = self.channel(question.channel).follow_ups
+        if decision.action == "answer" and not (called or follow_ups):
+            return self.journal.ignore(question.key, "only mentions are answered here")
         person = self.people.person(question.user or "")
         if person is not None and person.is_bot:
             return self.journal.ignore(question.key, "a bot")
-        why_not = refusal(question, person, self.me, self._settings)
-        if why_not and not (question.is_mention or question.is_direct):
+        why_not = self.refusal(question, person)
+        if why_not and not called:
             return self.journal.ignore(question.key, "may not ask")
         if not self.journal.claim(question.key):
             return None
+        if decision.action == "answer":
+            why_not = why_not or self.too_often(question)
         return self._take(question, decision, why_not, thread)
+
+    def too_often(self, question: Question) -> str | None:
+        """What to tell an asker whose questions come too fast."""
+        return self._pace.refusal(question)
+
+    def tell(self, question: Question, text: str, reference: str) -> None:
+        """A short line in the question's thread instead of an answer."""
+        replier = Replier(self.clients.post, question)
+        self._delivery.post_line(replier, text, reference=reference)
 
     def submit(self, job: Callable[[], None]) -> bool:
         """Do something on the answers' pool; False when there is no room."""
@@ -166,8 +183,8 @@ class Answering:
 
     def make(self, conversation: Conversation) -> tuple[Answer, list[dict[str, Any]]]:
         """An answer outside any thread, and the messages that carry it."""
-        answer = self._agent.answer(conversation)
-        return answer, list(self._render(answer))
+        answer = self._delivery.agent.answer(conversation)
+        return answer, list(self._delivery.render(answer))
 
     @property
     def idle(self) -> bool:
@@ -205,19 +222,19 @@ class Answering:
         replier = Replier(self.clients.post, question)
         if why_not:
             replier.whisper(why_not)
-            self.journal.finish(question.key, "refused", reason="may not ask")
+            self.journal.finish(question.key, "refused", reason=why_not[:200])
         elif decision.action == "stop":
             self.journal.finish(question.key, "stopped", reason="told to stop")
             self._stop(question)
         elif decision.action == "help":
-            self._post_line(replier, HELP)
+            self._delivery.post_line(replier, HELP)
         else:
             line = f"is waiting: {ahead} ahead…" if (ahead := self._workers.waiting) else THINKING
-            status = Status(self.clients.hint, question.channel, question.thread_ts, line)
-            pending = _Pending(question)
+            status = self.statuses.open(question.channel, question.thread_ts, line)
+            pending = _Pending(question, status)
             with self._lock:
                 self._pending[question.key] = pending
-            if not self._workers.submit(functools.partial(self._job, pending, thread, status)):
+            if not self._workers.submit(functools.partial(self._job, pending, thread)):
                 with self._lock:
                     del self._pending[question.key]
                 status.close()
@@ -226,7 +243,8 @@ class Answering:
 
     def _stop(self, question: Question) -> None:
         """Keep out of the thread: the word itself, found there again, is what silences later."""
-        self.stop_thread(question.channel, question.thread_ts)
+        if not self.stop_thread(question.channel, question.thread_ts, session="closed"):
+            self.statuses.session(question.channel, question.thread_ts, "closed")
         try:
             self.clients.hint.reactions_add(
                 channel=question.channel, timestamp=question.ts, name="mute"
@@ -234,26 +252,40 @@ class Answering:
         except SLACK_FAILED as error:
             log.info("could not acknowledge a stop: %s", slack_error(error))
 
-    def stop_thread(self, channel: str, thread_ts: str) -> None:
-        """Call off every answer to this thread that is under way, here or in another replica."""
+    def stop_thread(self, channel: str, thread_ts: str, session: Session = "active") -> bool:
+        """Call off every answer to this thread that is under way, here or in another replica.
+
+        True when one of them was under way here.
+        """
+        called_off = False
         for noted in self.journal.in_thread(self.me.team_id, channel, thread_ts):
             if noted.state == "claimed":
                 self.journal.finish(noted.key, "stopped", reason="told to stop")
-                self._call_off(noted.key)
+                called_off |= self._call_off(noted.key, session)
+        return called_off
 
-    def _call_off(self, key: Key) -> None:
+    def _call_off(self, key: Key, session: Session = "active") -> bool:
         with self._lock:
             pending = self._pending.get(key)
-        if pending is not None:
-            pending.cancel.set()
+        if pending is None:
+            return False
+        pending.status.outcome = session
+        pending.cancel.set()
+        return True
 
-    def _job(self, pending: _Pending, thread: Sequence[Message], status: Status) -> None:
+    def _may_stream(self, question: Question) -> bool:
+        channel, mode = self.channel(question.channel), self._settings.stream
+        if channel.ephemeral or channel.stream is not None:
+            return not channel.ephemeral and bool(channel.stream)
+        return mode == "all" or (mode == "dm" and question.is_direct)
+
+    def _job(self, pending: _Pending, thread: Sequence[Message]) -> None:
         """One answer, from a free worker to the reply; the status is cleared whatever happens."""
         key = pending.question.key
-        with contextlib.closing(status):
+        with contextlib.closing(pending.status):
             try:
                 while self.journal.holds(key):
-                    self._answer(pending.question, thread, status, pending.cancel)
+                    self._delivery.deliver(pending.question, thread, pending.status, pending.cancel)
                     with self._lock:
                         if pending.revised is None:
                             break
@@ -262,78 +294,3 @@ class Answering:
             finally:
                 with self._lock:
                     self._pending.pop(key, None)
-
-    def _answer(
-        self,
-        question: Question,
-        thread: Sequence[Message],
-        status: Status,
-        cancel: threading.Event,
-    ) -> None:
-        replier = Replier(self.clients.post, question)
-        try:
-            status.show(THINKING)
-            over = self._runbook_first(replier, thread, status)
-            conversation = build_conversation(question, thread, self.me, self.people.name)
-            answer = self._agent.answer(conversation, on_progress=status.progress, cancel=cancel)
-            if not cancel.is_set() and self.journal.holds(question.key):
-                self._post(replier, answer, over)
-        except Cancelled:
-            log.info("answer called off in %s", question.channel)
-        except NotPosted as error:
-            log.warning("no reply possible in %s: %s", question.channel, error.code)
-            self.journal.finish(question.key, "failed", reason=error.code)
-        except Exception:  # the edge of an answer: whatever happened, the asker hears of it
-            reference = uuid.uuid4().hex[:8]
-            log.exception("answer %s failed", reference)
-            self._post_line(replier, failed(reference), reference=reference)
-
-    def _runbook_first(
-        self, replier: Replier, thread: Sequence[Message], status: Status
-    ) -> str | None:
-        """Under an alert that names its runbook: post that at once; the answer takes its place."""
-        question = replier.question
-        if self._runbook is None or not (text := alert_text(question, thread, self.me)):
-            return None
-        if posted := runbook_of(question.ts, thread, self.me):
-            return posted
-        message = self._runbook(text)
-        if message is None:
-            return None
-        status.show("has found the runbook and reads on…")
-        return replier.post_runbook(message)
-
-    def _post(self, replier: Replier, answer: Answer, over: str | None) -> None:
-        question = replier.question
-        if answer.verdict == "failed":
-            log.warning("answer %s failed: %s", answer.id, answer.reason)
-        messages = list(self._render(answer))
-        messages[0] = with_notes(messages[0], notes(question))
-        if answer.verdict == "failed":
-            over = None  # the runbook is worth more than a line that says there is no answer
-        self._record(question, answer, None)  # before anybody can press its buttons
-        reply_ts = replier.post_answer(answer, messages, over)
-        self._record(question, answer, reply_ts)
-
-    def _record(self, question: Question, answer: Answer, reply_ts: str | None) -> None:
-        """Into the journal; a database that is away costs nobody their answer.
-
-        The reply's metadata keeps it from coming twice even so.
-        """
-        try:
-            if reply_ts is not None:
-                key, answer_id = question.key, answer.id
-                self.journal.finish(key, "answered", reply_ts=reply_ts, answer_id=answer_id)
-            self.journal.record(question, answer, reply_ts)
-        except SQLAlchemyError:
-            log.exception("answer %s is not in the journal", answer.id)
-
-    def _post_line(self, replier: Replier, text: str, *, reference: str = "help") -> None:
-        key = replier.question.key
-        try:
-            reply_ts = replier.post_line(text, reference)
-        except NotPosted as error:
-            log.warning("no reply possible in %s: %s", key.channel, error.code)
-            self.journal.finish(key, "failed", reason=error.code)
-        else:
-            self.journal.finish(key, "answered", reason=reference, reply_ts=reply_ts)

@@ -41,11 +41,8 @@ def render_answer(
     ``documents`` (by path) add age and owner to the sources, ``ingested_at`` the age of the index.
     ``style="rich_text"`` does without ``markdown`` blocks.
     """
-    passages = {passage.id: passage for passage in (*answer.passages, *answer.citations)}
-    urls = {ident: passage.url for ident, passage in passages.items()}
-    known = [*urls.values(), *(link.url for link in answer.web_links)]
-    addresses = Addresses.of((passage.text for passage in passages.values()), known)
-    nodes = read_markdown(answer.text, Reading(urls, addresses))
+    passages = _passages(answer)
+    nodes = _read(answer)
     nodes = nodes or (Paragraph((Run(answer.reason or _NOTHING),)),)
     messages = [_message(pieces) for pieces in split(nodes, _ANSWER_ROOM, style)]
     extra = Extra(documents or {}, ingested_at, now)
@@ -53,6 +50,11 @@ def render_answer(
     messages[0]["blocks"][:0] = verdict_line(answer)
     messages[-1]["blocks"] += [*sources(shown, extra), *footer(answer, extra), *buttons(answer)]
     return messages
+
+
+def render_body(answer: Answer) -> list[list[Block]]:
+    """What the answer itself says, without all around it: the blocks of each message."""
+    return [_body(pieces) for pieces in split(_read(answer), _ANSWER_ROOM)]
 
 
 def render_runbook(passages: Sequence[Passage], found_by: str) -> Message:
@@ -78,6 +80,18 @@ def render_json(request: Mapping[str, Any]) -> dict[str, Any]:
     verdict: Verdict = "answered" if cited(nodes) else "uncited" if nodes else "failed"
     answer = Answer("debug", "", request.get("verdict", verdict), text, passages=passages)
     return {"messages": render_answer(answer, style=request.get("style", "markdown"))}
+
+
+def _passages(answer: Answer) -> dict[str, Passage]:
+    return {passage.id: passage for passage in (*answer.passages, *answer.citations)}
+
+
+def _read(answer: Answer) -> tuple[Node, ...]:
+    passages = _passages(answer)
+    urls = {ident: passage.url for ident, passage in passages.items()}
+    known = [*urls.values(), *(link.url for link in answer.web_links)]
+    addresses = Addresses.of((passage.text for passage in passages.values()), known)
+    return tuple(read_markdown(answer.text, Reading(urls, addresses)))
 
 
 def _message(pieces: Sequence[Piece]) -> Message:

@@ -16,12 +16,11 @@ from agent.answer import Answer
 from agent.conversation import Conversation, Turn
 from bot.answering import Answering
 from bot.app import Listener
+from bot.channels import OFF
 from bot.clients import SLACK_FAILED, slack_error
 from bot.events import Question
 from bot.markup import escape, read_text
-from bot.people import refusal
 from bot.reply import Replier
-from bot.settings import BotSettings
 from bot.wording import BUSY, HELP
 
 log = logging.getLogger(__name__)
@@ -35,7 +34,7 @@ _RESPONSES = 5
 Json = dict[str, Any]
 USAGE = (
     f"`{COMMAND} QUESTION` answers only to you, with a button to share it.\n"
-    f"`{COMMAND} status` tells what I have read, and when.\n"
+    f"`{COMMAND} status` tells what I have read, and when, and what is set for this channel.\n"
     f"`{COMMAND} reindex` reads the docs again now.\n"
     f"{HELP}"
 )
@@ -45,12 +44,10 @@ class Commands:
     def __init__(
         self,
         answering: Answering,
-        settings: BotSettings,
         status_lines: Callable[[], Sequence[str]],
         reindex: Callable[[], object],
     ) -> None:
         self._answering = answering
-        self._settings = settings
         self._status_lines = status_lines
         self._reindex = reindex
         self._lock = threading.Lock()
@@ -68,13 +65,16 @@ class Commands:
         words = str(body.get("text") or "").strip()
         asker = self._asker(body, str(body.get("channel_id", "")))
         person = self._answering.people.person(asker.user or "")
-        if why_not := refusal(asker, person, self._answering.me, self._settings):
+        why_not = self._answering.refusal(asker, person)
+        if why_not and not (why_not == OFF and words.lower() in ("help", "status")):
             return self._say(respond, why_not)
         match words.lower():
             case "" | "help":
                 return self._say(respond, USAGE)
             case "status":
-                return self._say(respond, "\n".join(self._status_lines()))
+                here = [f"• {line}" for line in self._answering.channel(asker.channel).described()]
+                lines = [*self._status_lines(), *(["*In this channel*:", *here] if here else [])]
+                return self._say(respond, "\n".join(lines))
             case "reindex":
                 self._reindex()
                 return self._say(respond, f"Reading the docs again. `{COMMAND} status` tells more.")
@@ -86,7 +86,11 @@ class Commands:
         names = self._answering.people.name
         question = read_text(words, names)
         turn = Turn("person", names(asker.user or "") or "somebody", question)
-        answer, messages = self._answering.make(Conversation((turn,), asker.user or ""))
+        answer, messages = self._answering.make(
+            self._answering.channel(asker.channel).applied_to(
+                Conversation((turn,), asker.user or "")
+            )
+        )
         messages = messages[: _RESPONSES - 1]
         messages[-1] = {**messages[-1], "blocks": [*messages[-1]["blocks"], _share_button(answer)]}
         with self._lock:

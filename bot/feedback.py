@@ -5,7 +5,7 @@ stored are those that somebody writes into the reason form.
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from slack_bolt import Ack
@@ -31,8 +31,13 @@ Json = dict[str, Any]
 
 class Feedback:
     def __init__(
-        self, clients: Clients, journal: Journal, index: Index, help_group: str | None
+        self,
+        clients: Clients,
+        journal: Journal,
+        index: Index,
+        help_group: Callable[[str], str | None],
     ) -> None:
+        """``help_group``: channel -> the user group or person that is called from there."""
         self._clients = clients
         self._journal = journal
         self._index = index
@@ -95,7 +100,8 @@ class Feedback:
         if not self._journal.call_human(record.id, _user(body)):
             return self._whisper(body, "Somebody was called already: see the thread.")
         owners = {p: info.owner for p, info in self._pages(record).items() if info.owner}
-        text = summary(record, _user(body), self._help_group, owners, self._link(record))
+        called = self._help_group(record.channel)
+        text = summary(record, _user(body), called, owners, self._link(record))
         try:
             self._clients.post.chat_postMessage(
                 channel=record.channel,

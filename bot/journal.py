@@ -103,6 +103,18 @@ class Journal(Archive):
         mine = (NotedMessage.state == "claimed") & (NotedMessage.owner == self._me)
         self._change(key, mine, state="noted", owner=None, attempts=NotedMessage.attempts - 1)
 
+    def begin_reply(self, key: Key, reply_ts: str) -> None:
+        """A reply stands in the thread that is not complete: whoever answers goes on with it."""
+        self._change(key, NotedMessage.state == "claimed", reply_ts=reply_ts)
+
+    def give_up(self, key: Key) -> bool:
+        """End a question that was tried too often: True for the one caller that is to say so."""
+        open_ = NotedMessage.state.in_(("noted", "claimed"))
+        worn = NotedMessage.attempts >= MAX_ATTEMPTS
+        return self._change(
+            key, open_ & worn, state="failed", reason="given up", finished_at=time.time()
+        )
+
     def finish(
         self,
         key: Key,
@@ -124,7 +136,8 @@ class Journal(Archive):
 
     def reopen(self, key: Key) -> bool:
         """Let an answered question be answered once more, because somebody asked for it."""
-        return self._change(key, NotedMessage.state == "answered", state="noted", attempts=0)
+        again = {"state": "noted", "attempts": 0, "reply_ts": None}
+        return self._change(key, NotedMessage.state == "answered", **again)
 
     def ignore(self, key: Key, reason: str) -> None:
         """Decide against answering; a later event of the same message may still be answered."""
@@ -163,7 +176,10 @@ class Journal(Archive):
             )
 
     def unfinished(self, *, at_start: bool) -> list[NotedMessage]:
-        """Messages that a process which is no more left unanswered, oldest first."""
+        """Messages that a process which is no more left unanswered, oldest first.
+
+        Among them those that were tried too often already: somebody is to be told.
+        """
         now = time.time()
         quiet = now if at_start and self._alone else now - _NOTED_SECONDS
         left = ((NotedMessage.state == "noted") & (NotedMessage.noted_at <= quiet)) | (
@@ -176,7 +192,6 @@ class Journal(Archive):
                     .where(
                         left,
                         NotedMessage.noted_at > now - _RECOVER_SECONDS,
-                        NotedMessage.attempts < MAX_ATTEMPTS,
                     )
                     .order_by(NotedMessage.noted_at)
                 )

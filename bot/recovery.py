@@ -4,6 +4,7 @@ The journal knows which messages; their words are read from the thread, where th
 """
 
 import logging
+import uuid
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,8 +16,10 @@ from bot.answering import Answering
 from bot.app import Listener
 from bot.clients import SLACK_FAILED, slack_error
 from bot.events import Identity, Key, Message, Question, read_message
+from bot.journal import MAX_ATTEMPTS
 from bot.records import NotedMessage
-from bot.thread import read_thread
+from bot.thread import read_thread, replies_of
+from bot.wording import given_up
 
 log = logging.getLogger(__name__)
 
@@ -25,6 +28,7 @@ class Recovery:
     def __init__(self, answering: Answering) -> None:
         self._answering = answering
         self._journal = answering.journal
+        self._me = answering.me
         self._read = answering.clients.read
 
     def listeners(self) -> list[Listener]:
@@ -42,16 +46,23 @@ class Recovery:
 
     def _recover(self, noted: NotedMessage) -> None:
         thread = read_thread(self._read, noted.channel, noted.thread_ts)
-        question = find_question(noted, thread, self._answering.me)
+        question = find_question(noted, thread, self._me)
         if question is None:
             self._journal.ignore(noted.key, "not found again")
-        else:
+        elif noted.attempts < MAX_ATTEMPTS:
             self._answering.consider(question, recovered=True)
+            return
+        elif self._journal.give_up(noted.key) and not replies_of(noted.ts, thread, self._me):
+            reference = uuid.uuid4().hex[:8]
+            log.warning("given up %s: reference %s", noted.key, reference)
+            self._answering.tell(question, given_up(reference), reference)
+        # The process that is no more may have left a status there, and nobody else clears it.
+        self._answering.statuses.clear(noted.channel, noted.thread_ts)
 
     def _again(self, ack: Ack, body: dict[str, Any]) -> None:
         """Answer an edited question anew."""
         channel, thread_ts, ts = read_click(body, ack)
-        key = Key(self._answering.me.team_id, channel, ts)
+        key = Key(self._me.team_id, channel, ts)
         noted = self._journal.message(key)
         try:
             withdraw_offer(self._answering.clients, channel, body.get("message") or {})
@@ -59,7 +70,7 @@ class Recovery:
         except SLACK_FAILED as error:
             log.warning("could not answer again: %s", slack_error(error))
             return
-        question = find_question(noted, thread, self._answering.me) if noted else None
+        question = find_question(noted, thread, self._me) if noted else None
         if question is not None and self._journal.reopen(key):
             self._answering.answer(question, thread)
 

@@ -20,6 +20,7 @@ from bot.alerts import message_text
 from bot.clients import SLACK_FAILED, slack_error
 from bot.events import Question
 from bot.markup import escape
+from bot.stream import Stream
 from bot.thread import EVENT_TYPE, read_thread
 
 log = logging.getLogger(__name__)
@@ -53,14 +54,21 @@ class Replier:
     question: Question
 
     def post_answer(
-        self, answer: Answer, messages: Sequence[dict[str, Any]], over: str | None = None
+        self,
+        answer: Answer,
+        messages: Sequence[dict[str, Any]],
+        over: str | None = None,
+        stream: Stream | None = None,
     ) -> str:
-        """Post all messages of an answer, the first in the place of ``over``; its ts."""
+        """Post all messages of an answer; the ts of the first.
+
+        That one ends the ``stream`` where one was begun, or takes the place of ``over``.
+        """
         posted: list[str] = []
         for number, message in enumerate(messages):
             payload = answer_payload(answer, self.question, number, len(messages))
-            if number == 0 and over and self._update(over, message, payload):
-                posted.append(over)
+            if number == 0 and (ts := self._in_place(message, payload, over, stream)):
+                posted.append(ts)
             else:
                 posted += self._post_or_degrade(message, payload, answer.id)
         return posted[0]
@@ -72,6 +80,24 @@ class Replier:
         except (NotPosted, SlackApiError) as error:
             log.info("no runbook posted in %s: %s", self.question.channel, error)
             return None
+
+    def _in_place(
+        self,
+        message: dict[str, Any],
+        payload: dict[str, Any],
+        over: str | None,
+        stream: Stream | None,
+    ) -> str | None:
+        """The ts of the message that is there already, when it now is the first of the answer."""
+        ts = stream.ts if stream else None
+        if stream and ts:
+            metadata = {"event_type": EVENT_TYPE, "event_payload": payload}
+            if stream.finish(message, metadata) or self._update(ts, message, payload):
+                return ts
+            stream.remove()
+        elif over and self._update(over, message, payload):
+            return over
+        return None
 
     def _update(self, ts: str, message: dict[str, Any], payload: dict[str, Any]) -> bool:
         try:
@@ -93,6 +119,29 @@ class Replier:
         if blocks:
             message["blocks"] = list(blocks)
         return self._post(message, payload)
+
+    def whisper_answer(self, messages: Sequence[dict[str, Any]]) -> None:
+        """Show an answer to the asker alone; Slack keeps no copy of it in the thread."""
+        for message in messages:
+            try:
+                self._whisper(message)
+            except SlackApiError as error:
+                log.warning("Slack refused the content: %s", slack_error(error))
+                for part in plain_parts(message_text(message), PLAIN_CHARS):
+                    self._whisper({"text": part})
+
+    def _whisper(self, message: dict[str, Any]) -> None:
+        """Content errors are raised, every other one is NotPosted."""
+        question = self.question
+        place = {"thread_ts": question.thread_ts} if question.in_thread else {}
+        try:
+            self.client.chat_postEphemeral(
+                channel=question.channel, user=question.user or "", **place, **message
+            )
+        except SLACK_FAILED as error:
+            if slack_error(error) in _CONTENT:
+                raise
+            raise NotPosted(slack_error(error)) from error
 
     def whisper(self, text: str) -> None:
         """A line that only the asker sees; best effort."""

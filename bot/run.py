@@ -27,8 +27,10 @@ from agent.settings import AgentSettings
 from bot.answering import Answering
 from bot.app import build_app, catch_all, event_listeners
 from bot.blocks import render_answer, render_runbook
+from bot.channels import Channel, read_channels
 from bot.clients import SLACK_FAILED, SlackRefused, identify, open_clients, slack_error
 from bot.commands import Commands
+from bot.delivery import Runbook
 from bot.feedback import Feedback
 from bot.home import Home
 from bot.journal import open_journal
@@ -36,6 +38,7 @@ from bot.notices import Notices
 from bot.recovery import Recovery
 from bot.runbook import find_runbook, read_alert
 from bot.settings import BotSettings
+from ingest.config_file import read_collections, read_config_file
 from ingest.errors import FootnoteError, IngestError, SettingsError
 from ingest.index import Index, open_index
 from ingest.runs import Runs, own_data_folder
@@ -79,7 +82,9 @@ class Bot:
         url = settings.database_url.get_secret_value() if settings.database_url else None
         self.journal = open_journal(url, index_settings.data_dir, store_text=settings.store_text)
         self._stack.callback(self.journal.close)
-        self.index = open_index(index_settings)
+        config = read_config_file(index_settings)
+        collections = read_collections(config)
+        self.index = open_index(index_settings, collections=collections)
         self._stack.callback(self.index.close)
         runs = Runs(index_settings.data_dir)
         agent = build_agent(self.index, agent_settings, self.journal.spent)
@@ -92,13 +97,14 @@ class Bot:
             self.journal,
             settings,
             runbooks(self.index),
+            read_channels(config, collections),
         )
         self.recovery = Recovery(self.answering)
         self.schedule = Schedule(index_settings, self.index)
         stale_after = timedelta(hours=index_settings.stale_after_hours)
         home = Home(clients, self.journal, self.index, runs.last, stale_after)
-        commands = Commands(self.answering, settings, home.status_lines, lambda: runs.request({}))
-        feedback = Feedback(clients, self.journal, self.index, settings.help_group)
+        commands = Commands(self.answering, home.status_lines, lambda: runs.request({}))
+        feedback = Feedback(clients, self.journal, self.index, self._help_group)
         listeners = [
             *event_listeners(self.answering),
             *self.recovery.listeners(),
@@ -124,7 +130,7 @@ class Bot:
             self.index,
             settings,
             index_settings.timezone,
-            wanted=lambda _channel: False,
+            wanted=lambda channel: self.answering.channel(channel).change_notes,
         )
         self._stopping = threading.Event()
         self._disconnect: Callable[[], None] = _nothing
@@ -137,6 +143,7 @@ class Bot:
         self.schedule.start()
         self.notices.start()
         threading.Thread(target=self._tend, name="tend", daemon=True).start()
+        threading.Thread(target=self._warm, name="warm", daemon=True).start()
 
     def stop(self) -> None:
         """Take nothing more, finish what is under way, close everything."""
@@ -146,6 +153,16 @@ class Bot:
         self.schedule.stop()
         self.notices.stop()
         self._stack.close()
+
+    def _warm(self) -> None:
+        """Spare the first question the reading of the index."""
+        try:
+            self.index.warm()
+        except FootnoteError as error:
+            log.debug("nothing to warm up: %s", error)
+
+    def _help_group(self, channel: str) -> str | None:
+        return self.answering.channel(channel).escalation or self.settings.help_group
 
     def _tend(self) -> None:
         """Keep this process's claims alive and take over those of processes that died."""
@@ -176,6 +193,7 @@ class _Patient:
         conversation: Conversation,
         *,
         on_progress: Callable[[Progress], None] | None = None,
+        on_paragraph: Callable[[Answer], None] | None = None,
         cancel: threading.Event | None = None,
     ) -> Answer:
         cancel = cancel or threading.Event()
@@ -186,7 +204,9 @@ class _Patient:
             if on_progress:
                 on_progress(Progress("reading", "the docs for the first time"))
             cancel.wait(0.5)
-        return self._agent.answer(conversation, on_progress=on_progress, cancel=cancel)
+        return self._agent.answer(
+            conversation, on_progress=on_progress, on_paragraph=on_paragraph, cancel=cancel
+        )
 
 
 def build_bot(
@@ -225,13 +245,15 @@ def rendering(index: Index) -> Callable[[Answer], Sequence[dict[str, Any]]]:
     return render
 
 
-def runbooks(index: Index) -> Callable[[str], dict[str, Any] | None]:
+def runbooks(index: Index) -> Runbook:
     """The text of an alert -> the message with its runbook, where the docs have it."""
 
-    def runbook(text: str) -> dict[str, Any] | None:
+    def runbook(text: str, channel: Channel) -> dict[str, Any] | None:
+        parts = channel.collections
+        seen = index if parts is None else index.within(parts)
         try:
             alert = read_alert(text)
-            found = find_runbook(alert, index) if alert else None
+            found = find_runbook(alert, seen) if alert else None
         except IngestError as error:
             log.warning("no runbook: %s", error)
             return None

@@ -1,5 +1,7 @@
 """Settings of the Slack side, read from the environment and ``.env``."""
 
+from typing import Literal
+
 from pydantic import Field, SecretStr
 
 from ingest.settings import EnvironmentSettings, Listed
@@ -19,6 +21,12 @@ class BotSettings(EnvironmentSettings):
     """Answers made at the same time; more wait in a queue."""
     queue: int = Field(default=200, ge=1)
     """Questions that may wait; beyond that the asker is told to try again."""
+    stream: Literal["dm", "all", "off"] = "dm"
+    """Where checked paragraphs are shown while the rest is written."""
+    user_per_minute: int = Field(default=240, ge=0)
+    """Questions of one person that are answered in a minute; 0 sets no limit."""
+    channel_per_minute: int = Field(default=0, ge=0)
+    """The same for a channel, or a conversation with one person."""
     drain_seconds: float = Field(default=20.0, ge=0)
     """How long SIGTERM waits for answers under way."""
     log_level: str = "INFO"

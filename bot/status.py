@@ -1,14 +1,18 @@
 """The line under a thread while Footnote works: what is really happening, and always cleared.
 
-Best effort by design: Slack drops a status after two minutes, refuses it in some places and on some
-plans, and limits its rate. None of that may delay or fail an answer, so it has its own thread.
+The ladder: an agent session, which brings Slack's Stop button; over it the thread's status, which
+can say more; else nothing. Best effort by design: Slack drops a status after two minutes, refuses
+it in some places and on some plans, and limits its rate. None of that may delay or fail an answer,
+so each status has its own thread.
 """
 
 import logging
 import threading
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Literal
 
 from slack_sdk import WebClient
+from slack_sdk.errors import SlackApiError
 
 from bot.clients import SLACK_FAILED, slack_error
 
@@ -20,18 +24,73 @@ log = logging.getLogger(__name__)
 REFRESH_SECONDS = 90.0
 PAUSE_SECONDS = 1.0
 _SHORT = 60
+_PASSING = {"ratelimited", "rate_limited", "internal_error", "fatal_error", "service_unavailable"}
+_FOR_GOOD = {
+    "not_authorized", "missing_scope", "unknown_method", "method_deprecated", "no_permission",
+    "not_allowed_token_type", "feature_not_enabled", "access_denied",
+}  # fmt: skip
+
+Session = Literal["processing", "active", "closed"]
+
+
+class Statuses:
+    """Opens them; what the whole workspace refuses is asked for once."""
+
+    def __init__(self, client: WebClient) -> None:
+        self._client = client
+        self._refused: set[str] = set()
+
+    def open(self, channel: str, thread_ts: str, line: str) -> "Status":
+        return Status(self, channel, thread_ts, line)
+
+    def clear(self, channel: str, thread_ts: str) -> None:
+        """What a process that is no more may have left under a thread."""
+        self.line(channel, thread_ts, "")
+        self.session(channel, thread_ts, "active")
+
+    def line(self, channel: str, thread_ts: str, line: str) -> bool:
+        """Set the thread's status; False where it is refused."""
+        return self._try(
+            "assistant.threads.setStatus",
+            lambda: self._client.assistant_threads_setStatus(
+                channel_id=channel, thread_ts=thread_ts, status=line
+            ),
+        )
+
+    def session(self, channel: str, thread_ts: str, state: Session) -> bool:
+        """Set the agent session's state; False where it is refused."""
+        return self._try(
+            "agents.sessions.setStatus",
+            lambda: self._client.agents_sessions_setStatus(
+                channel_id=channel, thread_ts=thread_ts, status=state
+            ),
+        )
+
+    def _try(self, method: str, call: Callable[[], object]) -> bool:
+        if method in self._refused:
+            return False
+        try:
+            call()
+        except SLACK_FAILED as error:
+            code = slack_error(error)
+            log.debug("%s refused: %s", method, code)
+            if code in _FOR_GOOD:
+                self._refused.add(method)
+            return code in _PASSING or not isinstance(error, SlackApiError)
+        return True
 
 
 class Status:
     """Shows lines until it is closed, refreshes the last one, and clears it then."""
 
-    def __init__(self, client: WebClient, channel: str, thread_ts: str, line: str) -> None:
-        self._client = client
-        self._channel, self._thread_ts = channel, thread_ts
+    def __init__(self, statuses: Statuses, channel: str, thread_ts: str, line: str) -> None:
+        self._statuses = statuses
+        self._place = (channel, thread_ts)
         self._changed = threading.Condition()
         self._wanted = line
         self._closing = False
-        self._refused = False
+        self.outcome: Session = "active"
+        """What becomes of the session: ``closed`` where Footnote was told to stop."""
         threading.Thread(target=self._keep, name="status", daemon=True).start()
 
     def close(self) -> None:
@@ -40,6 +99,7 @@ class Status:
             self._changed.notify()
 
     def show(self, line: str) -> None:
+        """Show a line; an empty one where something better is to be seen already."""
         with self._changed:
             self._wanted = line
             self._changed.notify()
@@ -57,12 +117,16 @@ class Status:
         self.show(lines[progress.kind])
 
     def _keep(self) -> None:
-        shown = ""
+        in_session = self._statuses.session(*self._place, "processing")
+        shown, taken = "", True
         while (line := self._next(shown)) is not None:
-            self._set(line)
+            if taken and (line or shown):
+                taken = self._statuses.line(*self._place, line)
             shown = line
-        if shown:
-            self._set("")
+        if shown and taken:
+            self._statuses.line(*self._place, "")
+        if in_session:
+            self._statuses.session(*self._place, self.outcome)
 
     def _next(self, shown: str) -> str | None:
         """The line to show next, after a change or when the last one is about to expire."""
@@ -71,14 +135,3 @@ class Status:
                 self._changed.wait_for(lambda: self._closing, PAUSE_SECONDS)
             self._changed.wait_for(lambda: self._closing or self._wanted != shown, REFRESH_SECONDS)
             return None if self._closing else self._wanted
-
-    def _set(self, line: str) -> None:
-        if self._refused:
-            return
-        try:
-            self._client.assistant_threads_setStatus(
-                channel_id=self._channel, thread_ts=self._thread_ts, status=line
-            )
-        except SLACK_FAILED as error:
-            log.debug("status refused: %s", slack_error(error))
-            self._refused = slack_error(error) not in ("ratelimited", "TimeoutError")

@@ -96,6 +96,11 @@ def replies_of(question_ts: str, thread: Sequence[Message], me: Identity) -> lis
     return [m for m in thread if me.wrote(m) and _payload(m).get("question") == question_ts]
 
 
+def unmarked(message: Message, me: Identity) -> bool:
+    """An own message that says of no question that it answers it: half an answer."""
+    return me.spoke(message) and not _payload(message)
+
+
 def runbook_of(question_ts: str, thread: Sequence[Message], me: Identity) -> str | None:
     """The ts of the runbook that was posted for this question before a crash."""
     for message in thread:
@@ -127,7 +132,8 @@ def _turn(message: Message, me: Identity, names: Names) -> Turn | None:
     if message.get("subtype") == "tombstone":
         return None
     if me.wrote(message):
-        return _own_turn(message, names)
+        # A notice shows page text: as a turn, the model would take it for its own words.
+        return _own_turn(message, names) if me.spoke(message) else None
     user = message.get("user")
     robot = bool(message.get("bot_id") or message.get("bot_profile"))
     if robot:

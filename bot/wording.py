@@ -1,5 +1,6 @@
 """What Footnote says of itself: help, busy, failed, and what of a question was not read."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,6 +10,8 @@ HELP = (
     "Say `stop` and I keep out of the thread until somebody mentions me again."
 )
 THINKING = "is thinking…"
+STOPPED = "Stopped: this answer is not complete."
+INTERRUPTED = "I am restarting: the answer goes on in a moment."
 BUSY = "Too many questions at once: I cannot take yours now. Please ask again in a few minutes."
 
 
@@ -18,7 +21,24 @@ def with_notes(message: dict[str, Any], said: Sequence[str]) -> dict[str, Any]:
         return message
     line = " ".join(said)
     element = {"type": "plain_text", "text": line, "emoji": False}
-    return {**message, "blocks": [{"type": "context", "elements": [element]}, *message["blocks"]]}
+    block = {"type": "context", "block_id": "footnote_notes", "elements": [element]}
+    return {**message, "blocks": [block, *message["blocks"]]}
+
+
+def too_often(seconds: float, where: str) -> str:
+    """``where``: whose questions are too many, "you" or "this channel"."""
+    wait = max(1, math.ceil(seconds))
+    return (
+        f"Too many questions from {where} in one minute, so I left this one out. "
+        f"Please ask again in {wait} second{'s' if wait > 1 else ''}."
+    )
+
+
+def given_up(reference: str) -> str:
+    return (
+        "I was interrupted three times while I answered this, and have given it up. Please ask "
+        f"again, perhaps in other words. Reference: `{reference}`"
+    )
 
 
 def failed(reference: str) -> str:

@@ -23,6 +23,7 @@ from agent.errors import Cancelled
 from bot.answering import Answering
 from bot.app import build_app, catch_all, event_listeners
 from bot.blocks import render_answer
+from bot.channels import Channel, Channels
 from bot.clients import identify, open_clients
 from bot.journal import Journal, open_journal
 from bot.recovery import Recovery
@@ -54,11 +55,20 @@ class Script:
         self.entered = threading.Event()
         self.dead = threading.Event()
         self.reply: Callable[[Conversation], Answer] = answered
+        self.parts: list[Callable[[Conversation], Answer]] = []
+        """The answer so far, each time more of it was checked."""
 
     def answer(
-        self, conversation: Conversation, *, on_progress: Any = None, cancel: Any = None
+        self,
+        conversation: Conversation,
+        *,
+        on_progress: Any = None,
+        on_paragraph: Any = None,
+        cancel: Any = None,
     ) -> Answer:
         self.conversations.append(conversation)
+        for part in self.parts:
+            on_paragraph(part(conversation))
         self.entered.set()
         while not self.gate.wait(0.01):
             if self.dead.is_set() or (cancel is not None and cancel.is_set()):
@@ -96,7 +106,14 @@ class Listeners(ThreadPoolExecutor):
 class Running:
     """One process's worth of bot."""
 
-    def __init__(self, sandbox: Sandbox, folder: Path, script: Script, **settings: Any) -> None:
+    def __init__(
+        self,
+        sandbox: Sandbox,
+        folder: Path,
+        script: Script,
+        channels: Channels | None = None,
+        **settings: Any,
+    ) -> None:
         self.settings = BotSettings(
             bot_token="xoxb-sandbox", slack_api_url=sandbox.api_url, **settings
         )
@@ -104,7 +121,16 @@ class Running:
         me = identify(clients.read)
         url = self.settings.database_url
         self.journal: Journal = open_journal(url.get_secret_value() if url else None, folder)
-        self.answering = Answering(clients, me, script, render_answer, self.journal, self.settings)
+        self.answering = Answering(
+            clients,
+            me,
+            script,
+            render_answer,
+            self.journal,
+            self.settings,
+            self.runbook,
+            channels,
+        )
         self.recovery = Recovery(self.answering)
         self.listeners = Listeners()
         app = build_app(
@@ -119,6 +145,12 @@ class Running:
         self.handler.connect()  # type: ignore[no-untyped-call]  # Bolt leaves it untyped
         wait_for(self.handler.client.is_connected)
         self.recovery.recover(at_start=True)
+
+    @staticmethod
+    def runbook(text: str, channel: Channel) -> Json | None:
+        """A runbook for every alert that is stuck."""
+        parts = ", ".join(channel.collections or ())
+        return {"text": f"Runbook {parts}", "blocks": []} if "Stuck" in text else None
 
     def _count(self, _client: Any, request: Any) -> None:
         """Acknowledged deliveries, but for the echo of what the bot itself posted."""

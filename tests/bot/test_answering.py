@@ -9,7 +9,7 @@ import pytest
 
 from agent.answer import Answer
 from agent.conversation import CitedChunk, Conversation
-from bot.status import Status
+from bot.status import Statuses
 from tests.bot.conftest import Start
 from tests.bot.stage import RUNBOOK, Json, Script, Slack, answered, wait_for
 
@@ -318,7 +318,7 @@ def test_a_status_is_refreshed_before_slack_lets_it_fade(
     monkeypatch.setattr("bot.status.PAUSE_SECONDS", 0.01)
     clients = start().answering.clients
     ts = say(slack, "anything")
-    status = Status(clients.hint, "C0INCIDENT", ts, "is thinking…")
+    status = Statuses(clients.hint).open("C0INCIDENT", ts, "is thinking…")
     wait_for(lambda: len(slack.calls("assistant.threads.setStatus")) >= 3)
     status.close()
     wait_for(lambda: slack.calls("assistant.threads.setStatus")[-1]["args"]["status"] == "")
