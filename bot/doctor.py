@@ -12,9 +12,11 @@ from slack_sdk import WebClient
 
 from agent.checkup import examine_model
 from agent.settings import AgentSettings
+from bot.channels import read_channels
 from bot.clients import SLACK_FAILED, identify, open_clients, slack_error
 from bot.sandbox.manifest import read_manifest
 from bot.settings import BotSettings
+from ingest.config_file import read_collections, read_config_file
 from ingest.embedder import open_embedder
 from ingest.errors import FootnoteError, SettingsError
 from ingest.ownership import probe_data_folder
@@ -52,6 +54,7 @@ def examine() -> list[Finding]:
     if not findings:
         findings.append(Finding("settings", "ok", "all readable"))
     if index is not None:
+        findings += _check("footnote.toml", lambda: _config(index))
         findings += _check("data folder", lambda: probe_data_folder(index.data_dir))
         findings += _check("docs repo", lambda: probe_docs_repo(index))
         findings += _check("embedder", lambda: open_embedder(index).name)
@@ -68,7 +71,7 @@ def print_findings(findings: list[Finding]) -> None:
     """One line a finding, on stdout."""
     console = Console(highlight=False, soft_wrap=True)
     for finding in findings:
-        console.print(f"{_MARKS[finding.state]}  {finding.name:<12}", end="")
+        console.print(f"{_MARKS[finding.state]}  {finding.name:<14}", end="")
         console.print(finding.said, markup=False)
 
 
@@ -85,6 +88,15 @@ def _check(name: str, look: Callable[[], str]) -> list[Finding]:
         return [Finding(name, "ok", look())]
     except FootnoteError as error:
         return [Finding(name, "fail", str(error))]
+
+
+def _config(settings: IndexSettings) -> str:
+    config = read_config_file(settings)
+    collections = read_collections(config)
+    channels = read_channels(config, collections).configured
+    if not config.text:
+        return "none: all docs are one, and every channel is alike"
+    return f"{config.path}: {len(collections)} collections, {len(channels)} sections for channels"
 
 
 def _schedule(settings: IndexSettings) -> str:
