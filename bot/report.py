@@ -5,7 +5,7 @@ that share most of their words are one gap in the docs.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from math import ceil
@@ -65,6 +65,13 @@ class Gap:
     @property
     def topic(self) -> str:
         return self.asked[0].words or "nothing was searched for"
+
+    @property
+    def variants(self) -> list[str]:
+        """The same in other words."""
+        return [
+            words for words in dict.fromkeys(a.words for a in self.asked[1:]) if words != self.topic
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,16 +241,16 @@ def make_report(
 
 def group(asked: Sequence[Asked]) -> tuple[Gap, ...]:
     """Questions alike together, the most asked first."""
-    groups: list[tuple[list[Asked], list[frozenset[str]]]] = []
+    groups: list[tuple[list[Asked], set[frozenset[str]]]] = []
     for one in sorted(asked, key=lambda a: a.at, reverse=True):
         stems = _stems(one.words)
         for members, known in groups:
             if any(_alike(stems, other) for other in known):
                 members.append(one)
-                known.append(stems)
+                known.add(stems)
                 break
         else:
-            groups.append(([one], [stems]))
+            groups.append(([one], {stems}))
     gaps = [Gap(tuple(members)) for members, _ in groups]
     return tuple(sorted(gaps, key=lambda gap: (-len(gap.asked), gap.topic)))
 
@@ -274,12 +281,12 @@ def _stems(words: str) -> frozenset[str]:
     return frozenset(word[:_STEM] for word in query_terms(words).words)
 
 
-def _alike(one: Collection[str], other: Collection[str]) -> bool:
+def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
     if not one or not other:
         return not one and not other
-    shared = len(set(one) & set(other))
+    shared = len(one & other)
     # One word in common says little, unless it is all that was asked for.
-    return shared >= _ALIKE * min(len(one), len(other)) and (shared > 1 or set(one) == set(other))
+    return shared >= _ALIKE * min(len(one), len(other)) and (shared > 1 or one == other)
 
 
 def _counted(records: Sequence[AnswerRecord]) -> dict[str, int]:

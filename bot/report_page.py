@@ -134,6 +134,9 @@ def _gaps(gaps: Sequence[Gap], links: Links) -> Iterator[str]:
     for gap in gaps:
         yield f'<div class="entry"><div class="count">{len(gap.asked)} ×</div><div class="what">'
         yield f"<p>{_words(gap.topic)}</p>"
+        if gap.variants:
+            also = " · ".join(_words(words) for words in gap.variants[:_ASKED_SHOWN])
+            yield f'<p class="small">also: {also}</p>'
         places = [_place(asked, links) for asked in gap.asked[:_ASKED_SHOWN]]
         if more := len(gap.asked) - len(places):
             places.append(f"and {more} more")
