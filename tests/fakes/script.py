@@ -205,7 +205,7 @@ def stream_events(turn: Turn, message: Json) -> Iterator[Json]:
 def _block_events(block: Json, cut: bool, citations_first: bool) -> Iterator[Json]:
     kind = block["type"]
     if kind == "text":
-        cited = {"citations": []} if "citations" in block else {}
+        cited: Json = {"citations": []} if "citations" in block else {}
         yield _begin({**block, "text": "", **cited})
         texts = [{"type": "text_delta", "text": piece} for piece in _pieces(block["text"])]
         cites = [{"type": "citations_delta", "citation": c} for c in block.get("citations", ())]
