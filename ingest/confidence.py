@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from ingest.keywords import Keywords
 from ingest.terms import QueryTerms
 
-DEFAULT_THRESHOLD = 0.5
-"""Below it a result is called weak, until the threshold is calibrated on the corpus."""
 LEADING = 4
 """So many first passages are looked at."""
 

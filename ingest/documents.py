@@ -138,11 +138,14 @@ class SearchResult:
     passages: tuple[Passage, ...]
     weak: bool
     """True when nothing found is likely to answer the query."""
+    confidence: float = 0.0
+    """From 0 to 1; below the calibrated threshold the result is weak."""
 
     def to_json(self) -> dict[str, Any]:
         return {
             "query": self.query,
             "weak": self.weak,
+            "confidence": round(self.confidence, 4),
             "passages": [passage.to_json() for passage in self.passages],
         }
 

@@ -2,8 +2,9 @@
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,8 +14,20 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsed
 from rich.progress import Progress as ProgressBar
 from rich.table import Table
 
+from ingest.calibrate import Calibration, calibrate, confidences, plot
+from ingest.calibration import store_threshold
+from ingest.embedder import open_embedder
 from ingest.errors import SettingsError
-from ingest.evaluate import EVAL_FOLDER, Evaluation, Heard, evaluate
+from ingest.evaluate import (
+    EVAL_FOLDER,
+    Evaluation,
+    Heard,
+    corpus_folder,
+    evaluate,
+    open_corpus,
+)
+from ingest.index import open_index
+from ingest.index_folders import IndexFolder, live
 from ingest.questions import Question, by_corpus, read_questions
 from ingest.scoring import METRICS, Mark, averages, compare
 from ingest.settings import IndexSettings, read_settings
@@ -70,6 +83,78 @@ def retrieval(
     _print_marks(result, console)
     if other:
         _print_differences(result, other, " ".join(compare_with or ()), console)
+
+
+@eval_app.command("calibrate")
+def calibrate_command(
+    questions: Questions,
+    corpora: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder with one folder of docs a corpus; else the live index is asked.",
+            metavar="FOLDER",
+        ),
+    ] = None,
+    plot_file: Annotated[
+        Path | None,
+        typer.Option("--plot", help="Draw both distributions: a PNG.", metavar="FILE"),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Choose below which confidence a result is called weak, and store it with the index.
+
+    Needs questions that the docs answer and questions that they do not (type no_answer). Searches
+    of a running bot go by the new threshold at once.
+    """
+    settings = read_settings(IndexSettings)
+    asked = [
+        q for q in read_questions(questions, Question) if q.has_answer or q.type == "no_answer"
+    ]
+    with progress_bar() as heard:
+        if corpora is None:
+            found, folders = _ask_live(asked, settings)
+        else:
+            found, folders = _ask_corpora(by_corpus(asked, corpora), corpora, settings, heard)
+    result = calibrate(found)
+    if plot_file is not None:
+        plot(result, plot_file)
+    for folder in folders:
+        store_threshold(folder, result.threshold)
+    if as_json:
+        print_json(result.to_json())
+        return
+    _print_calibration(result, Console(highlight=False))
+
+
+def _ask_live(
+    asked: Sequence[Question], settings: IndexSettings
+) -> tuple[list[tuple[Question, float]], list[IndexFolder]]:
+    index = open_index(settings)
+    try:
+        found = confidences(index, asked)
+    finally:
+        index.close()
+    folder = live(settings.data_dir)
+    return found, [folder] if folder else []
+
+
+def _ask_corpora(
+    grouped: Mapping[str, Sequence[Question]],
+    corpora: Path,
+    settings: IndexSettings,
+    heard: Heard,
+) -> tuple[list[tuple[Question, float]], list[IndexFolder]]:
+    found: list[tuple[Question, float]] = []
+    folders: list[IndexFolder] = []
+    embedder = open_embedder(settings)
+    cache = settings.data_dir / EVAL_FOLDER
+    for corpus, asked in sorted(grouped.items()):
+        with open_corpus(corpora / corpus, settings, embedder, cache=cache, heard=heard) as index:
+            heard(f"{corpus}: asking", 0, len(asked))
+            found += confidences(index, asked)
+        folder = live(corpus_folder(cache, corpus, embedder))
+        folders += [folder] if folder else []
+    return found, folders
 
 
 @contextmanager
@@ -146,6 +231,30 @@ def _print_differences(before: Evaluation, after: Evaluation, label: str, consol
     console.print(table)
     taken = [f"{_p50(marks):.0f}" for marks in (before.marks, after.marks)]
     console.print(f"p50 {taken[0]} ms -> {taken[1]} ms")
+
+
+def _print_calibration(result: Calibration, console: Console) -> None:
+    edges = [step / 10 for step in range(11)]
+    table = Table(box=None, pad_edge=False)
+    for name in ("confidence", "with an answer", "without"):
+        table.add_column(name, justify="right")
+    for low, high in pairwise(edges):
+        counts = [
+            sum(low <= value < high or value == high == 1.0 for value in values)
+            for values in (result.answerable, result.unanswerable)
+        ]
+        table.add_row(f"{low:.1f}-{high:.1f}", *map(str, counts))
+    console.print(table)
+    for label, (wrong, right) in (
+        ("on these questions", result.rates()),
+        ("on questions it was not chosen on", result.unseen_rates()),
+    ):
+        console.print(
+            f"weak below {result.threshold:.3f}, {label}: {wrong:.1%} of the "
+            f"{len(result.answerable)} with an answer, {right:.1%} of the "
+            f"{len(result.unanswerable)} without",
+            soft_wrap=True,
+        )
 
 
 def _p50(marks: Sequence[Mark]) -> float:

@@ -98,7 +98,7 @@ def open_corpus(
             "docs_branch": None,
             "docs_include": (),
             "docs_exclude": NOT_DOCS,
-            "data_dir": _data_dir(cache, docs.name, embedder),
+            "data_dir": corpus_folder(cache, docs.name, embedder),
         }
     )
 
@@ -116,7 +116,7 @@ def open_corpus(
         index.close()
 
 
-def _data_dir(cache: Path, corpus: str, embedder: Embedder) -> Path:
+def corpus_folder(cache: Path, corpus: str, embedder: Embedder) -> Path:
     """One folder a corpus; another embedder's vectors lie beside it, not in its place."""
     plain = cache / corpus
     note = plain / "embedder.txt"

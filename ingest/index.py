@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from ingest.confidence import DEFAULT_THRESHOLD, confidence
+from ingest.calibration import threshold
+from ingest.confidence import confidence
 from ingest.config_file import Collection as Part
 from ingest.config_file import read_collections, read_config_file
 from ingest.documents import CollectionInfo, DocumentInfo, Page, Passage, Revision, SearchResult
@@ -29,8 +30,6 @@ from ingest.snapshot import COLLECTION
 
 DEFAULT_BUDGET = 9_600
 """Characters of passage text that one search gives."""
-THRESHOLD = "weak_below"
-"""Key of the meta row that holds the calibrated threshold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,9 +127,8 @@ class Index:
             replace(passage, score=hit.score, distance=hit.distance, url=link(passage))
             for hit, passage in taken
         )
-        threshold = float(snapshot.meta.get(THRESHOLD, DEFAULT_THRESHOLD))
-        weak = not passages or confidence(ranking.signals) < threshold
-        return SearchResult(query, passages, weak)
+        sure = confidence(ranking.signals) if passages else 0.0
+        return SearchResult(query, passages, not passages or sure < threshold(snapshot.meta), sure)
 
     def passages(self, ids: Sequence[str]) -> list[Passage]:
         """The chunks with these ids, in this order; unknown ids are left out."""

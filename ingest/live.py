@@ -9,10 +9,9 @@ from ingest.embedder import Embedder, open_embedder
 from ingest.errors import IndexMissing
 from ingest.facts import Identity
 from ingest.late_interaction import TokenEmbedder, closeness
-from ingest.retrieval import Closeness, query_vector
+from ingest.retrieval import Closeness, QueryVector, query_vector
 from ingest.settings import IndexSettings
 from ingest.snapshot import OpenFolder, Snapshot
-from ingest.store import Vectors
 
 log = logging.getLogger(__name__)
 
@@ -37,7 +36,7 @@ class LiveIndex:
                 self._open = OpenFolder(folder, self._settings)
             return self._open
 
-    def embed(self, query: str, snapshot: Snapshot) -> Vectors | None:
+    def embed(self, query: str, snapshot: Snapshot) -> QueryVector | None:
         """The query's vector, or None when this model is not the one that the index has."""
         embedder = self._opened()
         identity = Identity.from_meta(snapshot.meta)

@@ -53,26 +53,35 @@ class Ranking:
     signals: Signals
 
 
-def query_vector(query: str, embedder: Embedder) -> Vectors:
-    """Half of it the query as a whole, half each of its sentences by itself.
+@dataclass(frozen=True, slots=True)
+class QueryVector:
+    """What a query means."""
+
+    whole: Vectors
+    """As a whole: distances are measured from here."""
+    aim: Vectors
+    """Where to look: half the whole, half each of its sentences by itself.
 
     Whoever asks says what happened, and then what they want to know; in the vector of the whole,
     the longer part drowns the other.
     """
+
+
+def query_vector(query: str, embedder: Embedder) -> QueryVector:
     parts = [part for part in SENTENCE.split(query) if len(part) > SHORTEST_SENTENCE]
     # One by one: a query must not queue behind the batches of an ingest.
-    vector: Vectors = embedder.embed([query])[0]
-    if 1 < len(parts) <= MAX_SENTENCES:
-        vector = vector + np.mean([embedder.embed([part])[0] for part in parts], axis=0)
-        vector = vector / np.linalg.norm(vector)
-    return vector
+    whole: Vectors = embedder.embed([query])[0]
+    if not 1 < len(parts) <= MAX_SENTENCES:
+        return QueryVector(whole, whole)
+    sentences = np.mean([embedder.embed([part])[0] for part in parts], axis=0)
+    return QueryVector(whole, (whole + sentences) / 2)
 
 
 def rank(
     snapshot: Snapshot,
     pages: Pages,
     query: str,
-    vector: Vectors | None,
+    vector: QueryVector | None,
     *,
     documents: Collection[int] | None = None,
     excluded: Collection[int] = (),
@@ -93,7 +102,7 @@ def rank(
     similarities = (
         np.zeros(len(matrix.rows), dtype=np.float32)
         if vector is None
-        else matrix.similarities(vector)
+        else matrix.similarities(vector.aim)
     )
     nearest = (
         [] if vector is None else best(similarities, depth, _mask(snapshot, documents, excluded))
@@ -103,7 +112,7 @@ def rank(
     matching = pages.keywords.match(phrases, depth + len(excluded), documents)
     by_keyword = {row: score for row, score in matching if row not in excluded}
 
-    similarity, page_of = _look_up(snapshot, pages, similarities, by_meaning | by_keyword)
+    similarity, page_of = _look_up(snapshot, pages, vector, by_meaning | by_keyword)
     by_page = pages.keywords.match_pages(phrases, PAGE_DEPTH, documents)
     scores = fuse(by_meaning, by_keyword)
     ranked = raised(scores, page_of, by_page)
@@ -115,7 +124,7 @@ def rank(
     signals = read_signals(
         terms,
         [row for row, _score in ranked[:LEADING]],
-        max(by_meaning.values(), default=0.0),
+        max((similarity[row] for row in by_meaning), default=0.0),
         frequency,
         pages.keywords,
         len(matrix.rows),
@@ -154,14 +163,15 @@ def _mask(
 
 
 def _look_up(
-    snapshot: Snapshot, pages: Pages, similarities: Vectors, candidates: Collection[int]
+    snapshot: Snapshot, pages: Pages, vector: QueryVector | None, candidates: Collection[int]
 ) -> tuple[dict[int, float], dict[int, int]]:
     """Similarity and document of each candidate, also of those without a vector."""
     matrix, rows = snapshot.matrix, list(candidates)
     similarity, page_of = dict.fromkeys(rows, 0.0), dict[int, int]()
     for row, line in zip(rows, matrix.positions(rows), strict=True):
         if line is not None:
-            similarity[row] = float(similarities[line])
+            if vector is not None:
+                similarity[row] = float(matrix.vectors[line] @ vector.whole)
             page_of[row] = int(matrix.documents[line])
     missing = [row for row in rows if row not in page_of]
     if missing:

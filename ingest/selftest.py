@@ -15,7 +15,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from ingest.checkout import Checkout
 from ingest.documents import SelfTest
 from ingest.embedder import Embedder
-from ingest.retrieval import rank
+from ingest.retrieval import query_vector, rank
 from ingest.snapshot import Snapshot
 from ingest.target import Target
 from ingest.vectors import Matrix, brought_up_to_date
@@ -131,7 +131,7 @@ def ask(
     found: set[str] = set()
     for done, question in enumerate(questions.asked):
         heard(done)
-        vector = embedder.embed([question.question])[0]
+        vector = query_vector(question.question, embedder)
         hits = rank(snapshot, target.pages, question.question, vector).hits
         passages = target.pages.passages([hit.row for hit in hits])
         pages = dict.fromkeys(passages[hit.row].path for hit in hits if hit.row in passages)

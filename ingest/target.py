@@ -11,6 +11,7 @@ from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field
 
 from ingest import index_folders as folders
+from ingest.calibration import calibrated
 from ingest.documents import Chunk
 from ingest.errors import IndexDamaged
 from ingest.facts import Identity
@@ -89,6 +90,8 @@ class Target:
         """Note what was ingested, and let this index answer."""
         self.pages.set_meta(noted)
         current = folders.live(self.settings.data_dir)
+        if current is not None and self.older is not None:
+            self.pages.set_meta(calibrated(current))  # the same embedder: it still holds
         if current != self.folder:
             folders.make_live(self.settings.data_dir, self.folder)
         for leftover in folders.unfinished(self.settings.data_dir):
