@@ -12,6 +12,7 @@ from agent.answer import Answer
 from agent.conversation import CitedChunk, Conversation, Turn
 from agent.loop import build_agent
 from agent.settings import AgentSettings
+from bot.channels import read_channels
 from bot.clients import SLACK_FAILED, SlackRefused, identify, open_clients, slack_error
 from bot.events import read_message
 from bot.people import People
@@ -20,6 +21,7 @@ from bot.settings import BotSettings
 from bot.terminal import TERMINAL, Terminal
 from bot.thread import build_conversation, read_thread
 from bot.traces import dollars, searches
+from ingest.config_file import read_collections, read_config_file
 from ingest.errors import FootnoteError
 from ingest.index import open_index
 from ingest.settings import IndexSettings, read_settings
@@ -119,7 +121,7 @@ def _kept(record: AnswerRecord, terminal: Terminal) -> Conversation:
 
 
 def _from_slack(record: AnswerRecord) -> Conversation:
-    """The thread as it stands in Slack now, up to the question."""
+    """The thread as it stands in Slack now, up to the question, by its channel's settings."""
     if not record.ts:
         raise FootnoteError(
             f"{record.id} answered a slash command, whose words Slack does not keep. "
@@ -140,4 +142,7 @@ def _from_slack(record: AnswerRecord) -> Conversation:
     question = read_message(found, me, channel=record.channel, is_mention=True)
     if question is None:
         raise FootnoteError(f"the question of {record.id} is no longer a question in Slack.")
-    return build_conversation(question, thread, me, People(client).name)
+    name_of = People(client).name
+    config = read_config_file(read_settings(IndexSettings))
+    channel = read_channels(config, read_collections(config)).of(record.channel, name_of)
+    return channel.applied_to(build_conversation(question, thread, me, name_of))

@@ -194,8 +194,16 @@ def test_a_question_of_slack_is_read_there_again(
     journal.close()
     tokens = {"SLACK_BOT_TOKEN": "xoxb-sandbox", "SLACK_API_URL": workspace.api_url}
 
-    difference = told(footnote("replay", asked.id, "--json", **tokens))
+    (tmp_path / "footnote.toml").write_text('[channels.C0INCIDENT]\nlanguage = "Danish"\n')
+    heard: list[str] = []
 
+    def listening(request: Any) -> Any:
+        heard.append(request.raw.decode())
+        return search_then_answer(request)
+
+    difference = told(footnote("replay", asked.id, "--json", rule=listening, **tokens))
+
+    assert "answer in Danish" in heard[0], "the channel's settings hold for a replay too"
     assert difference["after"]["verdict"] == "answered"
     assert difference["citations"]["changed"] == [ID]
     link = f"https://acme.slack.com/archives/C0INCIDENT/p{ts.replace('.', '')}?thread_ts=1.1"
