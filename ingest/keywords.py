@@ -72,9 +72,10 @@ class Keywords:
                     (expression, limit),
                 )
             else:
+                # "+rowid" filters one search; "rowid" would search again for every document.
                 found = db.execute(
                     "SELECT rowid, -rank FROM page_keywords WHERE page_keywords MATCH ?"
-                    " AND rowid IN (SELECT value FROM json_each(?)) ORDER BY +rank LIMIT ?",
+                    " AND +rowid IN (SELECT value FROM json_each(?)) ORDER BY +rank LIMIT ?",
                     (expression, json.dumps(list(documents)), limit),
                 )
             return dict(found.fetchall())
