@@ -229,7 +229,7 @@ class Answering:
         elif decision.action == "help":
             self._delivery.post_line(replier, HELP)
         else:
-            line = f"is waiting: {ahead} ahead…" if (ahead := self._workers.waiting) else THINKING
+            line = f"is waiting: {ahead} ahead…" if (ahead := self._workers.ahead) else THINKING
             status = self.statuses.open(question.channel, question.thread_ts, line)
             pending = _Pending(question, status)
             with self._lock:

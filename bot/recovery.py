@@ -29,6 +29,7 @@ class Recovery:
         self._answering = answering
         self._journal = answering.journal
         self._me = answering.me
+        self._statuses = answering.statuses
         self._read = answering.clients.read
 
     def listeners(self) -> list[Listener]:
@@ -43,6 +44,7 @@ class Recovery:
                 log.warning("could not recover %s: %s", noted.key, slack_error(error))
                 if isinstance(error, SlackApiError):  # else it stays noted, for the next round
                     self._journal.ignore(noted.key, slack_error(error))
+                    self._statuses.clear(noted.channel, noted.thread_ts)
 
     def _recover(self, noted: NotedMessage) -> None:
         thread = read_thread(self._read, noted.channel, noted.thread_ts)
@@ -57,7 +59,7 @@ class Recovery:
             log.warning("given up %s: reference %s", noted.key, reference)
             self._answering.tell(question, given_up(reference), reference)
         # The process that is no more may have left a status there, and nobody else clears it.
-        self._answering.statuses.clear(noted.channel, noted.thread_ts)
+        self._statuses.clear(noted.channel, noted.thread_ts)
 
     def _again(self, ack: Ack, body: dict[str, Any]) -> None:
         """Answer an edited question anew."""

@@ -36,10 +36,10 @@ class Workers:
         return True
 
     @property
-    def waiting(self) -> int:
-        """Jobs that no worker has taken yet."""
+    def ahead(self) -> int:
+        """How many jobs have to end before a new one begins."""
         with self._state:
-            return max(0, self._open - self._workers)
+            return max(0, self._open - self._workers + 1)
 
     @property
     def idle(self) -> bool:

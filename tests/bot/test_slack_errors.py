@@ -1,0 +1,193 @@
+"""Whatever Slack refuses, loses or sends: an answer, or a line in the log, and then the next."""
+
+import json
+import logging
+from typing import Any
+
+import pytest
+
+from tests.bot.conftest import Start
+from tests.bot.stage import Json, Script, Slack, wait_for
+
+ONCALL = "U0ONCALL"
+AT = "<@U0FOOTNOTE>"
+PLACE = {"channel": "C0INCIDENT", "user": ONCALL}
+
+
+def say(slack: Slack, text: str, **more: Any) -> str:
+    return str(slack.post("say", **{**PLACE, "text": text, **more})["ts"])
+
+
+def replies(slack: Slack, ts: str) -> list[Json]:
+    return [m for m in slack.messages("C0INCIDENT", ts) if m.get("bot_id") == "B0FOOTNOTE"]
+
+
+def reply_to(slack: Slack, ts: str) -> Json:
+    found: Json = wait_for(lambda: replies(slack, ts))[0]
+    return found
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        "not_in_channel", "channel_not_found", "is_archived", "thread_not_found", "thread_locked",
+        "restricted_action_read_only_channel", "token_revoked", "invalid_auth",
+        "account_inactive", "missing_scope", "something_slack_will_think_of",
+    ],
+)  # fmt: skip
+def test_where_no_reply_is_taken_it_is_tried_once_and_logged(
+    error: str,
+    slack: Slack,
+    start: Start,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    running = start()
+    slack.post("fail", method="chat.postMessage", error=error)
+    say(slack, f"{AT} how do I roll back?")
+    running.settle(2)
+    assert len(slack.calls("chat.postMessage")) == 1
+    assert f"no reply possible in C0INCIDENT: {error}" in caplog.text
+    assert "xoxb" not in caplog.text
+    reply_to(slack, say(slack, f"{AT} and now?"))
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        "invalid_blocks", "invalid_blocks_format", "msg_blocks_too_long", "msg_blocks_too_many",
+        "msg_too_long", "markdown_text_conflict", "no_text",
+    ],
+)  # fmt: skip
+def test_content_that_is_refused_is_sent_once_more_as_plain_parts(
+    error: str, slack: Slack, start: Start
+) -> None:
+    running = start()
+    slack.post("fail", method="chat.postMessage", error=error)
+    ts = say(slack, f"{AT} how do I roll back?")
+    running.settle(2)
+    [reply] = replies(slack, ts)
+    assert "[payments-runbook-0]" in reply["text"]
+    assert len(slack.calls("chat.postMessage")) == 2
+
+
+def test_a_reply_whose_word_from_slack_was_lost_is_not_posted_again(
+    slack: Slack, start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    running = start()
+    client = running.answering.clients.post
+    post = client.chat_postMessage
+    lost: list[Any] = []
+
+    def lose(**arguments: Any) -> Any:
+        posted = post(**arguments)
+        if not lost:
+            lost.append(posted)
+            raise TimeoutError
+        return posted
+
+    monkeypatch.setattr(client, "chat_postMessage", lose)
+    ts = say(slack, f"{AT} how do I roll back?")
+    running.settle(2)
+    assert lost
+    assert len(replies(slack, ts)) == 1
+
+
+@pytest.mark.parametrize("method", ["conversations.replies", "users.info"])
+@pytest.mark.parametrize(
+    "error", ["missing_scope", "thread_not_found", "channel_not_found", "fatal_error"]
+)
+def test_what_cannot_be_read_is_done_without(
+    method: str, error: str, slack: Slack, start: Start, script: Script
+) -> None:
+    start()
+    root = say(slack, "ledger is slow")
+    slack.post("fail", method=method, error=error, times=0)
+    say(slack, f"{AT} why?", thread_ts=root)
+    reply_to(slack, root)
+    assert script.conversations[-1].question == "why?"
+
+
+def test_a_thread_that_vanished_meanwhile_ends_it(
+    slack: Slack, start: Start, script: Script
+) -> None:
+    running = start()
+    root = say(slack, "ledger is slow")
+    script.gate.clear()
+    ts = say(slack, f"{AT} why?", thread_ts=root)
+    assert script.entered.wait(10)
+    slack.post("fail", method="chat.postMessage", error="thread_not_found", times=0)
+    slack.post("fail", method="conversations.replies", error="thread_not_found", times=0)
+    script.gate.set()
+    running.settle(3)
+    assert not replies(slack, root)
+    [call] = slack.calls("chat.postMessage")
+    assert call["response"]["error"] == "thread_not_found"
+    assert ts
+
+
+def test_a_question_deleted_while_it_waits_is_not_answered(
+    slack: Slack, start: Start, script: Script
+) -> None:
+    running = start(workers=1)
+    script.gate.clear()
+    first = say(slack, f"{AT} first?")
+    assert script.entered.wait(10)
+    second = say(slack, f"{AT} second?")
+    running.decided(4)
+    slack.post("delete", channel="C0INCIDENT", ts=second)
+    running.decided(5)
+    script.gate.set()
+    running.settle(5)
+    assert len(replies(slack, first)) == 1
+    assert not replies(slack, second)
+    assert [c.question for c in script.conversations] == ["first?"]
+
+
+def strange() -> list[Json]:
+    event = {"type": "message", "channel": "C0INCIDENT", "ts": "1700000000.000100"}
+    mention = {**event, "type": "app_mention", "text": f"{AT} how?", "user": ONCALL}
+    events: list[Any] = [
+        {},
+        {"type": "message"},
+        {**event, "user": ONCALL},
+        {**event, "user": None, "text": None, "blocks": None, "attachments": None},
+        {**event, "subtype": "message_changed"},
+        {**event, "subtype": "message_changed", "message": {}, "previous_message": None},
+        {**event, "subtype": "message_deleted"},
+        {**event, "subtype": "a_new_subtype", "text": "x"},
+        {name: value for name, value in mention.items() if name != "ts"},
+        {name: value for name, value in mention.items() if name != "channel"},
+        {"type": "agent_session_stopped"},
+        {"type": "app_home_opened"},
+        {"type": "an_event_of_next_year", "payload": [1, 2]},
+    ]
+    body = {"type": "event_callback", "team_id": "T0SANDBOX"}
+    bodies = [{**body, "event_id": f"Ev{n}", "event": event} for n, event in enumerate(events)]
+    return [*bodies, {"type": "event_callback", "event": {"type": "message"}}]
+
+
+def test_payloads_with_missing_keys_and_unknown_events_are_acknowledged_once(
+    slack: Slack, start: Start, caplog: pytest.LogCaptureFixture
+) -> None:
+    running = start()
+    bodies = strange()
+    with caplog.at_level(logging.ERROR):
+        slack.deliver(*bodies)
+        running.decided(len(bodies))
+        assert not slack.posts()
+        ts = say(slack, f"{AT} how do I roll back?")
+        reply_to(slack, ts)
+    # Nothing was delivered again for want of an acknowledgement.
+    running.settle(len(bodies) + 2)
+    assert running.handled == len(bodies) + 2
+    assert not [record for record in caplog.records if "socket" not in record.getMessage()]
+
+
+def test_a_message_of_forty_thousand_characters_is_answered_and_its_asker_told(
+    slack: Slack, start: Start, script: Script
+) -> None:
+    start()
+    ts = say(slack, f"{AT} why? {'stack trace ' * 3_300}"[:40_000])
+    reply = reply_to(slack, ts)
+    assert "too long to read whole" in json.dumps(reply["blocks"])
+    assert len(script.conversations[-1].question) < 13_000
