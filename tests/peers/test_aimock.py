@@ -57,7 +57,16 @@ def ask(index: Index, tmp_path: Path) -> Iterator[Ask]:
             ]
             file = tmp_path / "fixtures.json"
             file.write_text(json.dumps({"fixtures": fixtures}))
-            command = ["node", str(CLI), "--strict", "--log-level", "silent", "-f", file, *options]
+            command: list[str | Path] = [
+                "node",
+                str(CLI),
+                "--strict",
+                "--log-level",
+                "silent",
+                "-f",
+                file,
+                *options,
+            ]
             url = stack.enter_context(started(command))
             agent = build_agent(
                 index,

@@ -20,7 +20,7 @@ from typing import Any
 
 import yaml
 
-from tests.fakes.script import Json
+from tests.fakes.script import Json, Text, Turn, content_blocks, stream_events
 
 ARCHIVES = {
     "langchain_anthropic-1.7.10.tar.gz": (
@@ -124,3 +124,43 @@ def playing(bodies: Sequence[str]) -> Iterator[tuple[str, list[Json]]]:
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+def kind(event: Json) -> str:
+    """An event's type, with the type of the block or delta in it."""
+    inner = event.get("content_block") or event.get("delta") or {}
+    return "/".join(filter(None, (event["type"], inner.get("type"))))
+
+
+def stand_ins_events() -> list[Json]:
+    """A stream of the stand-in with every kind of event that recordings of plain answers have."""
+    found = {
+        "type": "search_result",
+        "source": "payments-runbook-0",
+        "title": "Payments runbook",
+        "content": [{"type": "text", "text": "Signature verification failed."}],
+    }
+    turn = Turn(
+        text=[Text("It failed.", cites=["payments-runbook-0"]), "So it is."],
+        tools=[("search_docs", {"query": "PAY-4031"})],
+        thinking="hm",
+    )
+    message = {
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "model": "claude-opus-5-5",
+        "content": content_blocks(turn, 1, "sig", [(0, found)]),
+        "stop_reason": "tool_use",
+        "stop_sequence": None,
+        "stop_details": None,
+        "usage": {
+            "input_tokens": 1,
+            "cache_read_input_tokens": 0,
+            "cache_creation_input_tokens": 0,
+            "cache_creation": {"ephemeral_5m_input_tokens": 0, "ephemeral_1h_input_tokens": 0},
+            "service_tier": "standard",
+            "output_tokens": 1,
+        },
+    }
+    return list(stream_events(turn, message))

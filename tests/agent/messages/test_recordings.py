@@ -16,10 +16,17 @@ from agent.model import ClaudeModel, Request
 from agent.settings import AgentSettings
 from ingest.index import Index
 from tests.agent.conftest import thread
-from tests.agent.messages.recordings import FOLDER, Recording, playing, recordings
+from tests.agent.messages.recordings import (
+    FOLDER,
+    Recording,
+    kind,
+    playing,
+    recordings,
+    stand_ins_events,
+)
 from tests.fakes.model_rules import MODELS, ModelRules
 from tests.fakes.request_rules import problems
-from tests.fakes.script import Json, Text, Turn, content_blocks, stream_events
+from tests.fakes.script import Json
 
 if not recordings():
     why = f"no recordings in {FOLDER or 'FOOTNOTE_RECORDINGS'}: make peers fetches them"
@@ -118,45 +125,6 @@ def keys(value: Any, where: str = "") -> Iterator[str]:
             yield from keys(inner, where)
 
 
-def kind(event: Json) -> str:
-    inner = event.get("content_block") or event.get("delta") or {}
-    return "/".join(filter(None, (event["type"], inner.get("type"))))
-
-
-def ours() -> list[Json]:
-    """A stream of the stand-in with every kind of event that recordings of plain answers have."""
-    found = {
-        "type": "search_result",
-        "source": "payments-runbook-0",
-        "title": "Payments runbook",
-        "content": [{"type": "text", "text": "Signature verification failed."}],
-    }
-    turn = Turn(
-        text=[Text("It failed.", cites=["payments-runbook-0"]), "So it is."],
-        tools=[("search_docs", {"query": "PAY-4031"})],
-        thinking="hm",
-    )
-    message = {
-        "id": "msg_1",
-        "type": "message",
-        "role": "assistant",
-        "model": "claude-opus-5-5",
-        "content": content_blocks(turn, 1, "sig", [(0, found)]),
-        "stop_reason": "tool_use",
-        "stop_sequence": None,
-        "stop_details": None,
-        "usage": {
-            "input_tokens": 1,
-            "cache_read_input_tokens": 0,
-            "cache_creation_input_tokens": 0,
-            "cache_creation": {"ephemeral_5m_input_tokens": 0, "ephemeral_1h_input_tokens": 0},
-            "service_tier": "standard",
-            "output_tokens": 1,
-        },
-    }
-    return list(stream_events(turn, message))
-
-
 def test_the_stand_ins_events_have_the_keys_and_types_of_recorded_ones() -> None:
     recorded: dict[str, list[set[str]]] = {}
     for stream in STREAMS:
@@ -168,7 +136,7 @@ def test_the_stand_ins_events_have_the_keys_and_types_of_recorded_ones() -> None
     recorded["content_block_delta/citations_delta"] = [
         set(keys({**event, "delta": {"type": "citations_delta", **citation}}))
     ]
-    for event in ours():
+    for event in stand_ins_events():
         alike, here = recorded[kind(event)], set(keys(event))
         unknown = {k for k in here.difference(*alike) if not k.startswith(NEWER)}
         assert not unknown, f"{kind(event)}: no recording has {unknown}"
@@ -180,4 +148,4 @@ def test_pings_come_where_the_stand_in_sends_them() -> None:
     def order(events: list[Json]) -> list[str]:
         return [event["type"] for event in events][:3]
 
-    assert order(ours()) in [order(stream.events) for stream in STREAMS]
+    assert order(stand_ins_events()) in [order(stream.events) for stream in STREAMS]
