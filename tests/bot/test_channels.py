@@ -9,6 +9,7 @@ import pytest
 
 from agent.conversation import Conversation
 from bot.channels import Channel, Channels, read_channels
+from bot.doctor import examine
 from ingest.config_file import read_collections, read_config_file
 from ingest.errors import SettingsError
 from ingest.settings import IndexSettings
@@ -277,3 +278,21 @@ def test_footnote_status_explains_the_channel_and_its_group_is_called_from_there
         wait_for(lambda: any(called in m["text"] for m in system.slack.messages(INCIDENT, ts)))
     finally:
         system.close()
+
+
+def test_doctor_says_what_the_file_sets_or_what_is_wrong_with_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("FOOTNOTE_EMBEDDER_INT8", "false")
+
+    def finding() -> tuple[str, str]:
+        [found] = [f for f in examine() if f.name == "footnote.toml"]
+        return found.state, found.said
+
+    assert finding() == ("ok", "none: all docs are one, and every channel is alike")
+    Path("footnote.toml").write_text(HEAD + "[channels.default]\noff = true")
+    assert finding() == ("ok", "footnote.toml: 1 collections, 1 sections for channels")
+    Path("footnote.toml").write_text(HEAD + "[channels.default]\noff = 1")
+    state, said = finding()
+    assert state == "fail"
+    assert said == "footnote.toml, line 5: channels.default.off has to be true or false."
