@@ -25,7 +25,7 @@ from ingest.index import Index
 
 Mode = Literal["agent", "no-search", "search-first"]
 
-_CLAUDES_ID = re.compile(r"msg_(?:[a-z]+_)?01[A-Za-z0-9]{20,}")
+CLAUDES_ID = re.compile(r"msg_(?:[a-z]+_)?01[A-Za-z0-9]{20,}")
 """A script or a local model gives other ids to its messages."""
 
 
@@ -138,7 +138,8 @@ def in_mode(settings: AgentSettings, mode: Mode) -> AgentSettings:
     # A fallback would be measured under the other model's name.
     changes: dict[str, object] = {"fallback_model": None}
     if mode == "no-search":
-        changes |= {"max_searches": 0, "route": "agent"}
+        # Neither of the docs nor of the web.
+        changes |= {"max_searches": 0, "route": "agent", "web_search": False}
     elif mode == "search-first":
         changes |= {"route": "single"}
     return settings.model_copy(update=changes)
@@ -187,5 +188,5 @@ def _outcome(case: Case, outcomes: Outcomes, answer: Answer, ids: Sequence[str])
         usage=answer.usage,
         cost_usd=answer.cost_usd,
         seconds=answer.seconds,
-        claude=bool(ids) and all(_CLAUDES_ID.fullmatch(id_) for id_ in ids),
+        claude=bool(ids) and all(CLAUDES_ID.fullmatch(id_) for id_ in ids),
     )

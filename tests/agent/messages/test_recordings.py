@@ -11,6 +11,7 @@ from pydantic import SecretStr
 from agent.content import reply_text
 from agent.deadline import Deadline
 from agent.errors import ModelUnavailable
+from agent.evals.outcomes import CLAUDES_ID
 from agent.loop import Agent
 from agent.model import ClaudeModel, Request
 from agent.settings import AgentSettings
@@ -149,3 +150,10 @@ def test_pings_come_where_the_stand_in_sends_them() -> None:
         return [event["type"] for event in events][:3]
 
     assert order(stand_ins_events()) in [order(stream.events) for stream in STREAMS]
+
+
+def test_an_eval_knows_claudes_messages_by_their_ids() -> None:
+    starts = [recording.events[0]["message"] for recording in STREAMS if recording.request]
+    whole = [json.loads(recording.body) for recording in OTHERS if recording.request]
+    assert all(CLAUDES_ID.fullmatch(message["id"]) for message in (*starts, *whole))
+    assert not CLAUDES_ID.fullmatch(stand_ins_events()[0]["message"]["id"])
