@@ -108,7 +108,7 @@ def rank(
         [] if vector is None else best(similarities, depth, _mask(snapshot, documents, excluded))
     )
     by_meaning = {int(matrix.rows[line]): float(similarities[line]) for line in nearest}
-    phrases = _telling(terms, frequency, len(matrix.rows))
+    phrases = telling(terms, frequency, len(matrix.rows))
     matching = pages.keywords.match(phrases, depth + len(excluded), documents)
     by_keyword = {row: score for row, score in matching if row not in excluded}
 
@@ -133,7 +133,7 @@ def rank(
     return Ranking(tuple(hits), signals)
 
 
-def _telling(terms: QueryTerms, frequency: Callable[[str], int], chunks: int) -> list[str]:
+def telling(terms: QueryTerms, frequency: Callable[[str], int], chunks: int) -> list[str]:
     """The phrases worth matching: common ones cost most of the time and tell nothing."""
     rarest_first = sorted(filter(frequency, terms.phrases), key=frequency)
     common = max(DEPTH, COMMON_SHARE * chunks)

@@ -1,0 +1,259 @@
+"""What each part of the search brings, question by question -> ``docs/retrieval.md``.
+
+    python -m tests.bench.ablation --questions FILE --corpora FOLDER --write docs/retrieval.md
+
+Each row adds one part to the row above it. Corpora are indexed in the cache of ``footnote eval``.
+"""
+
+import argparse
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+from rich.progress import track
+
+from ingest.documents import Chunk, DocumentInfo, Passage
+from ingest.embedder import Embedder, open_embedder
+from ingest.evaluate import ASKED_FOR, EVAL_FOLDER, NOT_DOCS, corpus_folder, open_corpus
+from ingest.index_folders import live
+from ingest.late_interaction import TokenEmbedder, closeness
+from ingest.pages import Pages
+from ingest.questions import Question, by_corpus, read_questions
+from ingest.ranking import BONUS_SHARES, DEPTH, PAGE_DEPTH, fuse, raised
+from ingest.retrieval import SHARPENED, SHARPENING, query_vector, telling
+from ingest.scoring import Mark, averages, compare, mark
+from ingest.settings import IndexSettings, read_settings
+from ingest.snapshot import OpenFolder
+from ingest.terms import query_terms
+from ingest.vectors import Matrix, best
+from tests.bench.machine import machine
+
+RRF = 10
+WINDOW, OVERLAP = 1_200, 200
+SHOWN = ("file@8", "quote@4.8k", "quote@9.6k", "mrr")
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Everything that the parts of a search know about one query."""
+
+    query: str
+    embedder: Embedder
+    pages: Pages
+    by_whole: Mapping[int, float]
+    by_aim: Mapping[int, float]
+    by_keyword: Mapping[int, float]
+    by_page: Mapping[int, float]
+    page_of: Mapping[int, int]
+
+
+Ranker = Callable[[Candidates], Sequence[int]]
+
+
+def _alone(scores: Mapping[int, float]) -> list[int]:
+    return sorted(scores, key=lambda row: -scores[row])
+
+
+def _reciprocal(c: Candidates) -> list[int]:
+    total: dict[int, float] = {}
+    for scores in (c.by_whole, c.by_keyword):
+        for rank, row in enumerate(_alone(scores), 1):
+            total[row] = total.get(row, 0.0) + 1 / (RRF + rank)
+    return _alone(total)
+
+
+def _ordered(ranked: Sequence[tuple[int, float]]) -> list[int]:
+    return [row for row, _score in ranked]
+
+
+def _sharpened(c: Candidates) -> list[int]:
+    scores = fuse(c.by_aim, c.by_keyword)
+    leading = _ordered(raised(scores, c.page_of, c.by_page))[:SHARPENED]
+    texts = c.pages.keywords.texts(leading)
+    assert isinstance(c.embedder, TokenEmbedder)
+    close = closeness(c.query, list(texts.values()), c.embedder)
+    for row, value in zip(texts, close, strict=True):
+        scores[row] += SHARPENING * value
+    return _ordered(raised(scores, c.page_of, c.by_page))
+
+
+ON_CHUNKS: dict[str, Ranker] = {
+    "vectors only": lambda c: _alone(c.by_whole),
+    "keywords only": lambda c: _alone(c.by_keyword),
+    f"both, by rank (RRF, k = {RRF})": _reciprocal,
+    "both, by score": lambda c: _alone(fuse(c.by_whole, c.by_keyword)),
+    "+ what the page's other passages score": lambda c: _ordered(
+        raised(fuse(c.by_whole, c.by_keyword), c.page_of, {})
+    ),
+    "+ words of whole pages": lambda c: _ordered(
+        raised(fuse(c.by_whole, c.by_keyword), c.page_of, c.by_page)
+    ),
+    "+ each sentence of the question (as built)": lambda c: _ordered(
+        raised(fuse(c.by_aim, c.by_keyword), c.page_of, c.by_page)
+    ),
+    "+ late interaction on 20 (a setting)": _sharpened,
+}
+ON_WINDOWS: dict[str, Ranker] = {
+    f"windows of {WINDOW}/{OVERLAP}, by rank": _reciprocal,
+    f"windows of {WINDOW}/{OVERLAP}, all of the ranking": ON_CHUNKS[
+        "+ each sentence of the question (as built)"
+    ],
+}
+
+
+def _gather(query: str, embedder: Embedder, pages: Pages, matrix: Matrix) -> Candidates:
+    vector = query_vector(query, embedder)
+
+    def nearest(direction: np.ndarray) -> dict[int, float]:
+        found = matrix.similarities(direction)
+        return {int(matrix.rows[line]): float(found[line]) for line in best(found, DEPTH, None)}
+
+    phrases = telling(query_terms(query), pages.keywords.frequency, len(matrix.rows))
+    by_whole, by_aim = nearest(vector.whole), nearest(vector.aim)
+    by_keyword = dict(pages.keywords.match(phrases, DEPTH))
+    origins = pages.origins(by_whole.keys() | by_aim.keys() | by_keyword.keys())
+    return Candidates(
+        query,
+        embedder,
+        pages,
+        by_whole,
+        by_aim,
+        by_keyword,
+        pages.keywords.match_pages(phrases, PAGE_DEPTH),
+        {row: document for row, (document, _id, _hash) in origins.items()},
+    )
+
+
+def _marks(
+    rankers: Mapping[str, Ranker],
+    questions: Sequence[Question],
+    embedder: Embedder,
+    pages: Pages,
+    matrix: Matrix,
+) -> Iterator[tuple[str, Mark]]:
+    for question in questions:
+        if question.has_answer:
+            candidates = _gather(question.query, embedder, pages, matrix)
+            for name, ranker in rankers.items():
+                rows = list(ranker(candidates))[:ASKED_FOR]
+                found: dict[int, Passage] = pages.passages(rows)
+                yield name, mark(question, [found[row] for row in rows], ms=0.0, weak=False)
+
+
+def _windows(docs: Path, folder: Path, embedder: Embedder) -> tuple[Pages, Matrix]:
+    """The corpus in windows, kept for the next time."""
+    folder.mkdir(parents=True, exist_ok=True)
+    kept = folder / "vectors.npy"
+    if not kept.exists():
+        chunks = [chunk for page in sorted(docs.rglob("*")) for chunk in _cut(page, docs)]
+        vectors = embedder.embed([chunk.embed_text for chunk in chunks])
+        with closing(Pages(folder / "pages.sqlite", create=True)) as pages:
+            for path in dict.fromkeys(chunk.path for chunk in chunks):
+                own = [chunk for chunk in chunks if chunk.path == path]
+                pages.write(DocumentInfo(path, own[0].title), path, "", own)
+        np.save(kept, vectors)
+    pages = Pages(folder / "pages.sqlite")
+    rows = pages.rows()
+    origins = pages.origins(rows)
+    documents = np.asarray([origins[row][0] for row in rows])
+    return pages, Matrix(np.asarray(rows), documents, np.load(kept))
+
+
+def _cut(page: Path, docs: Path) -> Iterator[Chunk]:
+    if not page.is_file() or page.name in NOT_DOCS or page.suffix not in (".md", ".mdx", ".rst"):
+        return
+    path, text = page.relative_to(docs).as_posix(), page.read_text(encoding="utf-8")
+    for number, first in enumerate(range(0, max(1, len(text) - OVERLAP), WINDOW - OVERLAP)):
+        window = text[first : first + WINDOW]
+        if window.strip():
+            yield Chunk(f"{path}-{number}", path, number, page.stem, (), (1, 1), window, window)
+
+
+def _table(marks: Mapping[str, Sequence[Mark]]) -> Iterator[str]:
+    yield f"| search | {' | '.join(SHOWN)} | against the row above, quote@9.6k and mrr |"
+    yield f"| --- | {'--- | ' * len(SHOWN)}--- |"
+    before: Sequence[Mark] | None = None
+    for name, own in marks.items():
+        means = averages(own)
+        change = "; ".join(_changes(before, own)) if before else ""
+        yield f"| {name} | {' | '.join(f'{means[m]:.3f}' for m in SHOWN)} | {change} |"
+        before = own
+
+
+def _changes(before: Sequence[Mark], after: Sequence[Mark]) -> Iterator[str]:
+    for difference in compare(before, after):
+        if difference.metric in ("quote@9.6k", "mrr"):
+            yield (
+                f"{difference.mean:+.3f} ({difference.low:+.3f} to {difference.high:+.3f}; "
+                f"{difference.better} better, {difference.worse} worse)"
+            )
+
+
+def _by_kind(marks: Sequence[Mark]) -> Iterator[str]:
+    yield f"| kind | n | {' | '.join(SHOWN)} |"
+    yield f"| --- | --- | {'--- | ' * len(SHOWN)}"
+    for kind in sorted({m.kind for m in marks}):
+        own = [m for m in marks if m.kind == kind]
+        means = averages(own)
+        yield f"| {kind} | {len(own)} | {' | '.join(f'{means[m]:.3f}' for m in SHOWN)} |"
+
+
+def measure(
+    grouped: Mapping[str, Sequence[Question]],
+    corpora: Path,
+    settings: IndexSettings,
+    *,
+    windows: bool,
+) -> dict[str, list[Mark]]:
+    embedder = open_embedder(settings)
+    cache = settings.data_dir / EVAL_FOLDER
+    names = (*ON_WINDOWS, *ON_CHUNKS) if windows else tuple(ON_CHUNKS)
+    marks: dict[str, list[Mark]] = {name: [] for name in names}
+    for corpus in track(sorted(grouped), "corpora", console=Console(stderr=True)):
+        asked, docs = grouped[corpus], corpora / corpus
+        with open_corpus(docs, settings, embedder, cache=cache, heard=lambda *_: None):
+            folder = live(corpus_folder(cache, corpus, embedder))
+            assert folder is not None
+            with closing(OpenFolder(folder, settings)) as opened:
+                matrix = opened.snapshot().matrix
+                for name, one in _marks(ON_CHUNKS, asked, embedder, opened.pages, matrix):
+                    marks[name].append(one)
+        if windows:
+            pages, matrix = _windows(docs, cache / "windows" / corpus, embedder)
+            with closing(pages):
+                for name, one in _marks(ON_WINDOWS, asked, embedder, pages, matrix):
+                    marks[name].append(one)
+    return marks
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.bench.ablation")
+    parser.add_argument("--questions", type=Path, required=True)
+    parser.add_argument("--corpora", type=Path, required=True)
+    parser.add_argument("--windows", action="store_true", help="index windows, too (minutes)")
+    parser.add_argument("--write", type=Path, required=True, help="the page to write")
+    given = parser.parse_args()
+    grouped = by_corpus(read_questions(given.questions, Question), given.corpora)
+    settings = read_settings(IndexSettings)
+    marks = measure(grouped, given.corpora, settings, windows=given.windows)
+    built = marks["+ each sentence of the question (as built)"]
+    template = (Path(__file__).parent / "retrieval.md").read_text(encoding="utf-8")
+    page = template.format(
+        date=f"{datetime.now(UTC):%Y-%m-%d}",
+        machine=machine(),
+        embedder=open_embedder(settings).name,
+        questions=len(built),
+        corpora=len(grouped),
+        pages_weight=", ".join(map(str, BONUS_SHARES)),
+        ablation="\n".join(_table(marks)),
+        kinds="\n".join(_by_kind(built)),
+    )
+    given.write.write_text(page, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
