@@ -133,10 +133,12 @@ class Replier:
     def _whisper(self, message: dict[str, Any]) -> None:
         """Content errors are raised, every other one is NotPosted."""
         question = self.question
-        place = {"thread_ts": question.thread_ts} if question.in_thread else {}
         try:
             self.client.chat_postEphemeral(
-                channel=question.channel, user=question.user or "", **place, **message
+                channel=question.channel,
+                user=question.user or "",
+                thread_ts=question.thread_ts if question.in_thread else None,
+                **message,
             )
         except SLACK_FAILED as error:
             if slack_error(error) in _CONTENT:
