@@ -5,7 +5,7 @@ An outcome holds all that is scored, so that a run that was stopped goes on wher
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -96,19 +96,30 @@ class Outcomes:
         self._done[outcome.case] = outcome
         if self._file is not None:
             with self._file.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(asdict(outcome), ensure_ascii=False) + "\n")
+                # The newline comes first: what a killed run left unfinished is a line of its own.
+                file.write("\n" + json.dumps(asdict(outcome), ensure_ascii=False))
 
 
-def _read(file: Path | None) -> Iterator[Outcome]:
-    if file is None or not file.exists():
-        return
-    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
-        try:
-            yield _OUTCOME.validate_json(line)
-        except ValidationError:
-            raise SettingsError(
-                f"{file}:{number} is no outcome of an eval. Name another file with --keep."
-            ) from None
+def _read(file: Path | None) -> list[Outcome]:
+    """Raises SettingsError for a file that is something else, so that nothing is added to it."""
+    if file is None:
+        return []
+    try:
+        file.open("a").close()
+        lines = [line for line in file.read_bytes().splitlines() if line.strip()]
+    except OSError as error:
+        raise SettingsError(f"{file} cannot be written: {error.strerror}.") from None
+    outcomes = [outcome for line in lines if (outcome := _parsed(line))]
+    if lines and not outcomes:
+        raise SettingsError(f"{file} holds no outcomes of an eval. Name another file with --keep.")
+    return outcomes
+
+
+def _parsed(line: bytes) -> Outcome | None:
+    try:
+        return _OUTCOME.validate_json(line)
+    except ValidationError:
+        return None
 
 
 class _Heard:

@@ -144,11 +144,22 @@ def test_cases_of_an_earlier_run_are_not_asked_again(run: Run, tmp_path: Path) -
         return Turn(text="So.")
 
     first = run("decisions", "--cases", cases, "--keep", str(kept), model=counts)
-    kept.write_text("\n".join(kept.read_text().splitlines()[:4]) + "\n")
+    *whole, _, half = kept.read_text().splitlines()
+    kept.write_text("\n".join([*whole, half[:100]]))  # as a killed run leaves it
     second = run("decisions", "--cases", cases, "--keep", str(kept), model=counts)
 
     assert len(asked) == 6 + 2
     assert second["asked"] == first["asked"] == 6
+
+
+def test_a_file_that_holds_something_else_is_left_alone(run: Run, tmp_path: Path) -> None:
+    notes = tmp_path / "notes.txt"
+    notes.write_text("mine")
+    with pytest.raises(SettingsError, match="--keep"):
+        run("decisions", "--keep", str(notes))
+    assert notes.read_text() == "mine"
+    with pytest.raises(SettingsError, match="cannot be written"):
+        run("decisions", "--keep", str(tmp_path / "nowhere" / "kept.jsonl"))
 
 
 def test_an_interrupted_run_shows_what_is_done(data_dir: Path, tmp_path: Path) -> None:
@@ -178,7 +189,7 @@ def test_an_interrupted_run_shows_what_is_done(data_dir: Path, tmp_path: Path) -
 
     result = json.loads(out)
     assert (result["stopped"], result["asked"], result["cases"]) == ("interrupted", 3, 6)
-    assert len(kept.read_text().splitlines()) == 3
+    assert len(kept.read_text().strip().splitlines()) == 3
     assert (process.returncode, err) == (1, "footnote: interrupted, 3 cases were not asked\n")
 
 
