@@ -68,6 +68,7 @@ class _Refuse(Exception):
 
 
 class Handler(BaseHTTPRequestHandler):
+    disable_nagle_algorithm = True  # else each small event waits 40 ms for an acknowledgement
     protocol_version = "HTTP/1.1"
     server: Listener
 
