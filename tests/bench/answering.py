@@ -108,10 +108,11 @@ def _measure_grounding(sheet: Sheet, index: Index) -> None:
         for passage in passages[:12]
     ]
     answer = ("\n\n".join(claims) * 10)[:4_000]
-    taken = []
     begun = time.process_time()
-    for _ in range(ROUNDS):
-        taken.append(seconds(lambda: ground(answer, sources, question="How do I restart it?")))
+    taken = [
+        seconds(lambda: ground(answer, sources, question="How do I restart it?"))
+        for _ in range(ROUNDS)
+    ]
     # One thread and nothing to wait for: its processor time is what it takes on an idle machine.
     busy = (time.process_time() - begun) / ROUNDS * 1000
     sheet.line(
