@@ -78,6 +78,8 @@ class Commands:
             case "reindex":
                 self._reindex()
                 return self._say(respond, f"Reading the docs again. `{COMMAND} status` tells more.")
+        if told := self._answering.too_often(asker):
+            return self._say(respond, told)
         if not self._answering.submit(lambda: self._answer(asker, words, respond)):
             return self._say(respond, BUSY)
         return self._say(respond, "Looking it up…")

@@ -141,7 +141,8 @@ class Journal(Archive):
 
     def ignore(self, key: Key, reason: str) -> None:
         """Decide against answering; a later event of the same message may still be answered."""
-        self._change(key, NotedMessage.state == "noted", state="ignored", reason=reason)
+        left = (NotedMessage.state == "claimed") & (NotedMessage.lease_until < time.time())
+        self._change(key, (NotedMessage.state == "noted") | left, state="ignored", reason=reason)
 
     def delete(self, key: Key) -> None:
         """The question is gone: a pending answer is not posted."""

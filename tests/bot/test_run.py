@@ -19,7 +19,8 @@ from ingest.errors import DataFolderBusy, FootnoteError, SettingsError
 from ingest.settings import IndexSettings
 from tests.bot.stage import Json, Slack, wait_for
 from tests.fakes.messages_server import MessagesServer
-from tests.fakes.rule_followers import search_then_answer
+from tests.fakes.rule_followers import Request, search_then_answer
+from tests.fakes.script import Turn
 
 ONCALL = "U0ONCALL"
 RUNBOOK = """# Payments runbook
@@ -36,6 +37,15 @@ Drain the queue with `queuectl drain`, then restart its consumers.
 """
 
 
+def in_paragraphs(request: Request) -> Turn:
+    """As ``search_then_answer``, but asked for paragraphs it has more to say."""
+    turn = search_then_answer(request)
+    if turn.tools or "paragraph" not in request.question:
+        return turn
+    cited = f"[{request.passages[0].id}]"
+    return Turn(text=f"The signing key was rotated {cited}.\n\nBoth versions are valid {cited}.\n")
+
+
 class System:
     """One running bot with everything around it."""
 
@@ -49,7 +59,7 @@ class System:
         self.sandbox = Sandbox(manifest=Manifest(), rules=Rules(), events_url=url)
         self.sandbox.start()
         self.slack = Slack(self.sandbox.url)
-        self.model = MessagesServer(search_then_answer).__enter__()
+        self.model = MessagesServer(in_paragraphs).__enter__()
         self.settings = bot_settings(self.sandbox.api_url, port=port, help_group="S0DOCS")
         self.bot: Bot = build_bot(self.settings, index_settings(folder), self.agent_settings)
         self.bot.start(http=http)
@@ -132,6 +142,17 @@ def test_under_an_alert_its_runbook_comes_at_once_and_the_answer_takes_its_place
     assert "queuectl drain" in json.dumps(runbook["args"]["blocks"])
     assert reply["ts"] == runbook["response"]["ts"]
     assert "found by" not in json.dumps(reply["blocks"])
+
+
+def test_in_a_direct_message_the_answer_grows_by_checked_paragraphs(system: System) -> None:
+    _, reply = system.ask("what is error PAY-4031? in two paragraphs", channel="D0ONCALL")
+    [begun] = system.slack.calls("chat.startStream")
+    assert begun["response"]["ts"] == reply["ts"]
+    assert "The signing key was rotated" in json.dumps(begun["args"]["chunks"])
+    assert "Both versions" not in json.dumps(begun["args"]["chunks"])
+    [text] = [block["text"] for block in reply["blocks"] if block["type"] == "markdown"]
+    assert text.count("The signing key was rotated") == text.count("Both versions are valid") == 1
+    assert "footnote_thumbs" in json.dumps(reply["blocks"])
 
 
 def test_a_thumb_down_is_counted_before_its_reason_is_asked(system: System) -> None:
