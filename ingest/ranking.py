@@ -16,7 +16,7 @@ BONUS_WEIGHT = 0.5
 BONUS_SHARES = (1.0, 0.5, 0.25)
 PAGE_DEPTH = 20
 """How many pages the list of whole pages gives."""
-PAGE_WEIGHT = 0.3
+PAGE_WEIGHT = 0.2
 
 
 def fuse(by_meaning: Mapping[int, float], by_keyword: Mapping[int, float]) -> dict[int, float]:

@@ -174,12 +174,12 @@ def _cut(page: Path, docs: Path) -> Iterator[Chunk]:
 
 
 def _table(marks: Mapping[str, Sequence[Mark]]) -> Iterator[str]:
-    yield f"| search | {' | '.join(SHOWN)} | against the row above, quote@9.6k and mrr |"
-    yield f"| --- | {'--- | ' * len(SHOWN)}--- |"
+    yield f"| search | {' | '.join(SHOWN)} | quote@9.6k, to the row above | mrr, to the row above |"
+    yield f"| --- | {'--- | ' * len(SHOWN)}--- | --- |"
     before: Sequence[Mark] | None = None
     for name, own in marks.items():
         means = averages(own)
-        change = "; ".join(_changes(before, own)) if before else ""
+        change = " |" if before is None else f"{' | '.join(_changes(before, own))}"
         yield f"| {name} | {' | '.join(f'{means[m]:.3f}' for m in SHOWN)} | {change} |"
         before = own
 
@@ -195,7 +195,7 @@ def _changes(before: Sequence[Mark], after: Sequence[Mark]) -> Iterator[str]:
 
 def _by_kind(marks: Sequence[Mark]) -> Iterator[str]:
     yield f"| kind | n | {' | '.join(SHOWN)} |"
-    yield f"| --- | --- | {'--- | ' * len(SHOWN)}"
+    yield f"| --- | ---{' | ---' * len(SHOWN)} |"
     for kind in sorted({m.kind for m in marks}):
         own = [m for m in marks if m.kind == kind]
         means = averages(own)
