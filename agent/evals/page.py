@@ -92,8 +92,9 @@ def _page(
 
 
 def _unmeasured(scored: Scores | None) -> str:
-    what = "" if scored is None else "decisions and verdicts (these scores are of quoted passages) "
-    return f"{what}{NOT_MEASURED}"
+    if scored is None:
+        return NOT_MEASURED
+    return f"the scores are of the quoted passages; decisions and verdicts are {NOT_MEASURED}"
 
 
 def _shown(one: Scores, labels: Mapping[str, str], first: str) -> str:
@@ -115,6 +116,8 @@ def _bar(label: str, share: Share, *, low: bool) -> Iterator[str]:
 
 def _case(pair: Pair, *, judged: bool, decisions: bool) -> Iterator[str]:
     case, outcome = pair
+    # Of quoted passages only those can be judged that should hold an answer.
+    judged = judged and (outcome.answered_by_model or bool(case.gold_files))
     faults = _faults(case, outcome, decisions=decisions) if judged else []
     tone, mark = ("bad", "✗") if faults else ("good", "✓")
     mark = f'<span class="{tone}">{mark}</span> ' if judged else ""
