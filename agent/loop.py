@@ -72,13 +72,14 @@ class Agent:
         conversation: Conversation,
         *,
         on_progress: Callable[[Progress], None] | None = None,
-        on_paragraph: Callable[[Answer], None] | None = None,
+        on_paragraph: Callable[[Answer], bool] | None = None,
         cancel: threading.Event | None = None,
     ) -> Answer:
         """Answer the newest turn. Raises Cancelled when ``cancel`` is set, and nothing else.
 
-        ``on_paragraph`` gets the answer so far whenever more of it was checked. What is returned
-        goes on from there, except where the model began anew: then it takes the place of that.
+        ``on_paragraph`` gets the answer so far whenever more of it was checked, and tells whether
+        people see it: then it is not mended. What is returned goes on from there, except where the
+        model began anew: then it takes the place of that.
         """
         draft = self._begin(conversation, on_progress, cancel)
         if on_paragraph:

@@ -15,9 +15,9 @@ from agent.verdict import judge
 
 
 class Preview:
-    """Feeds ``show`` with the answer so far."""
+    """Feeds ``show`` with the answer so far; it tells whether they see it and it goes on from there."""
 
-    def __init__(self, draft: Draft, show: Callable[[Answer], None]) -> None:
+    def __init__(self, draft: Draft, show: Callable[[Answer], bool]) -> None:
         self._draft = draft
         self._show = show
         self._checked = ""
@@ -42,5 +42,5 @@ class Preview:
         if shown in ("", self._shown):
             return
         self._shown = shown
-        draft.is_shown = True
-        self._show(draft.so_far(shown, [sources[i] for i in judged.grounded.citations]))
+        cited = [sources[i] for i in judged.grounded.citations]
+        draft.is_shown = self._show(draft.so_far(shown, cited))

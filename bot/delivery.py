@@ -126,13 +126,12 @@ class Delivery:
         stream: Stream,
         cancel: threading.Event,
     ) -> Answer:
-        def show(answer: Answer) -> None:
-            if cancel.is_set():
-                return
-            stream.show(answer)
+        def show(answer: Answer) -> bool:
+            seen = not cancel.is_set() and stream.show(answer)
             if stream.stopped:
                 self.journal.finish(question.key, "stopped", reason="told to stop")
                 cancel.set()
+            return seen
 
         conversation = self.channel(question.channel).applied_to(
             build_conversation(question, thread, self.me, self.people.name)

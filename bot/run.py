@@ -193,7 +193,7 @@ class _Patient:
         conversation: Conversation,
         *,
         on_progress: Callable[[Progress], None] | None = None,
-        on_paragraph: Callable[[Answer], None] | None = None,
+        on_paragraph: Callable[[Answer], bool] | None = None,
         cancel: threading.Event | None = None,
     ) -> Answer:
         cancel = cancel or threading.Event()

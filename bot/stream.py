@@ -56,16 +56,17 @@ class Stream:
             self._lost = False
         return self._ts
 
-    def show(self, answer: Answer) -> None:
-        """Bring the message up to the answer so far."""
+    def show(self, answer: Answer) -> bool:
+        """Bring the message up to the answer so far; False where the whole will take its place."""
         if not self._usable:
-            return
+            return False
         body = render_body(answer)[0]
         chunks = growth(self._shown, body)
         if chunks is None:  # the model began anew
             self._usable = False
         elif chunks and self._send(chunks):
             self._shown = body
+        return self._usable and self._ts is not None
 
     def _send(self, chunks: list[Block]) -> bool:
         try:

@@ -22,14 +22,21 @@ Script = Sequence[Step | Rule] | Rule
 SEARCH = Turn(tools=[("search_docs", {"query": "PAY-4031"})])
 
 
-def watch(index: Index, script: Script, **settings: object) -> tuple[list[Answer], Answer]:
+def watch(
+    index: Index, script: Script, *, seen: bool = True, **settings: object
+) -> tuple[list[Answer], Answer]:
     """What was shown on the way, and the answer."""
     shown: list[Answer] = []
+
+    def show(answer: Answer) -> bool:
+        shown.append(answer)
+        return seen
+
     with MessagesServer(script) as server:
         given = {"api_key": "test", "base_url": server.url, **settings}
         agent = build_agent(index, AgentSettings(**given))  # type: ignore[arg-type]  # any setting
         question = thread("What does error PAY-4031 mean?")
-        answer = agent.answer(question, on_paragraph=shown.append)
+        answer = agent.answer(question, on_paragraph=show)
     assert not server.refused
     return shown, answer
 
@@ -48,9 +55,8 @@ def test_a_paragraph_is_shown_when_the_next_has_begun(index: Index, pay_4031: st
     retrieval.search("PAY-4031")
     question = thread("What does error PAY-4031 mean?")
     shown: list[Answer] = []
-    preview = Preview(
-        Draft(question, Deadline(60), retrieval, None, None, Corpus(())), shown.append
-    )
+    draft = Draft(question, Deadline(60), retrieval, None, None, Corpus(()))
+    preview = Preview(draft, lambda answer: bool(shown.append(answer)))  # type: ignore[func-returns-value]  # nobody sees it
     first, second, third, last = parts(pay_4031)
     text = f"{first}\n\n{second}\n{third}\n\n{last}"
     for end in range(len(text)):
@@ -72,7 +78,7 @@ def test_the_answer_goes_on_from_what_was_shown(index: Index, pay_4031: str) -> 
 def test_native_citations_are_shown_with_the_end_of_their_blocks(
     index: Index, pay_4031: str
 ) -> None:
-    said = [
+    said: list[str | Text] = [
         Text("PAY-4031 means that signature verification failed.", cites=[pay_4031]),
         "\n\n",
         Text("A client signs with a revoked key version.", cites=[pay_4031]),
@@ -115,3 +121,12 @@ def test_what_was_shown_is_not_mended(index: Index, pay_4031: str) -> None:
     assert len(shown) == 1
     assert answer.verdict == "partly"
     assert answer.text.startswith(shown[0].text)
+
+
+def test_what_nobody_saw_is_mended(index: Index, pay_4031: str) -> None:
+    text = f"Signature verification failed [{pay_4031}].\n\nRun `pay --fix` [{pay_4031}]."
+    better = Turn(text=f"Signature verification failed [{pay_4031}].")
+    script = [SEARCH, Turn(text=text), better]
+    shown, answer = watch(index, script, seen=False, citations="brackets")
+    assert len(shown) == 1
+    assert answer.verdict == "answered"
