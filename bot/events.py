@@ -34,12 +34,20 @@ class Identity:
 
     def spoke(self, message: Message) -> bool:
         """True for own messages by which Footnote takes part: all but its notices."""
-        kind = (message.get("metadata") or {}).get("event_type")
-        return self.wrote(message) and kind != NOTICE
+        return self.wrote(message) and metadata_of(message)[0] != NOTICE
 
     def home(self, team: str | None) -> bool:
         """True when ``team`` is this workspace or organisation, or is not told."""
         return team in (None, "", self.team_id) or team == (self.enterprise_id or self.team_id)
+
+
+def metadata_of(message: Message) -> tuple[str | None, dict[str, Any]]:
+    """Type and payload of a message's metadata; none of it is to be trusted."""
+    metadata = message.get("metadata")
+    if not isinstance(metadata, dict):
+        return None, {}
+    payload = metadata.get("event_payload")
+    return metadata.get("event_type"), payload if isinstance(payload, dict) else {}
 
 
 @dataclass(frozen=True, slots=True)

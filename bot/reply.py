@@ -18,7 +18,7 @@ from slack_sdk.errors import SlackApiError
 from agent.answer import Answer
 from bot.alerts import message_text
 from bot.clients import SLACK_FAILED, slack_error
-from bot.events import Question
+from bot.events import Question, metadata_of
 from bot.markup import escape
 from bot.stream import Stream
 from bot.thread import EVENT_TYPE, read_thread
@@ -215,9 +215,8 @@ class Replier:
         except SLACK_FAILED:
             return None
         for message in thread:
-            metadata = message.get("metadata") or {}
-            there = metadata.get("event_payload") or {}
-            if metadata.get("event_type") == EVENT_TYPE and all(
+            kind, there = metadata_of(message)
+            if kind == EVENT_TYPE and all(
                 there.get(name) == payload[name] for name in ("answer", "question", "part")
             ):
                 return str(message["ts"])

@@ -16,7 +16,7 @@ from slack_sdk import WebClient
 
 from agent.conversation import CitedChunk, Conversation, Speaker, Turn
 from bot.alerts import message_text
-from bot.events import Identity, Message, Question, without_mention
+from bot.events import Identity, Message, Question, metadata_of, without_mention
 
 EVENT_TYPE = "footnote_answer"
 """Type of the metadata that an own reply carries."""
@@ -215,9 +215,8 @@ def _shorten(text: str, limit: int) -> str:
 
 
 def _payload(message: Message) -> dict[str, Any]:
-    metadata = message.get("metadata") or {}
-    payload = metadata.get("event_payload") if metadata.get("event_type") == EVENT_TYPE else None
-    return payload if isinstance(payload, dict) else {}
+    kind, payload = metadata_of(message)
+    return payload if kind == EVENT_TYPE else {}
 
 
 def _without_own_mention(message: Message, user_id: str) -> dict[str, Any]:
