@@ -6,7 +6,7 @@ The index is made in one process and searched in another, so that the memory is 
 import dataclasses
 import random
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from datetime import UTC, datetime
 from multiprocessing import get_context
 from pathlib import Path
@@ -19,7 +19,7 @@ from ingest.documents import Chunk, DocumentInfo, Revision
 from ingest.embedder import Embedder, open_embedder
 from ingest.facts import Facts, Identity
 from ingest.index import open_index
-from ingest.loader import load
+from ingest.loader import UnreadableDocument, load
 from ingest.pages import SCHEMA_VERSION, Pages
 from ingest.settings import IndexSettings
 from ingest.snapshot import COLLECTION
@@ -47,6 +47,8 @@ def measure_search(sheet: Sheet, work: Path, chunks: int) -> None:
                 sheet.line(what, value, aim=aim, reached=reached)
         except EOFError:
             process.join()
+        if process.exitcode:
+            raise SystemExit(f"measuring the search failed in {step.__name__}")
 
 
 Say = Callable[[tuple[str, str, str, bool | None]], None]
@@ -96,8 +98,8 @@ def _originals(docs: Path, embedder: Embedder) -> list[tuple[list[Chunk], Vector
     originals = []
     for file in sorted(docs.rglob("*.md")):
         path = file.relative_to(docs).as_posix()
-        chunks = chunk_document(load(path, file.read_bytes()), embedder.fits)
-        if chunks:
+        with suppress(UnreadableDocument):
+            chunks = chunk_document(load(path, file.read_bytes()), embedder.fits)
             originals.append((chunks, embedder.embed([chunk.embed_text for chunk in chunks])))
     return originals
 

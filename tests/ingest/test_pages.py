@@ -112,6 +112,19 @@ def test_a_search_can_be_held_to_some_documents(pages: Pages) -> None:
     assert [pages.passages([row])[row].id for row, _score in rows] == ["b-0"]
 
 
+def test_a_page_is_matched_by_words_that_lie_in_different_chunks_of_it(pages: Pages) -> None:
+    write(pages, "a.md", chunk("a.md", 0, "ledger"), chunk("a.md", 1, "payout"))
+    write(pages, "b.md", chunk("b.md", 0, "ledger"), chunk("b.md", 1, "refund"))
+    numbers = {path: stored.number for path, stored in pages.documents().items()}
+    both = ['"ledger"', '"payout"']
+    matched = pages.keywords.match_pages(both, 10)
+    assert matched[numbers["a.md"]] > matched[numbers["b.md"]]
+    assert pages.keywords.match_pages(both, 10, [numbers["b.md"]]).keys() == {numbers["b.md"]}
+    write(pages, "a.md", chunk("a.md", 0, "nothing"))
+    pages.delete("b.md")
+    assert pages.keywords.match_pages(both, 10) == {}
+
+
 def test_a_missing_file_is_damage_and_is_not_made(tmp_path: Path) -> None:
     missing = Pages(tmp_path / "missing.sqlite")
     with pytest.raises(IndexDamaged, match="footnote ingest"):
