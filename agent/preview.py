@@ -15,7 +15,7 @@ from agent.verdict import judge
 
 
 class Preview:
-    """Feeds ``show`` with the answer so far; it tells whether they see it and it goes on from there."""
+    """Feeds ``show`` with the answer so far; it tells whether the answer goes on from there."""
 
     def __init__(self, draft: Draft, show: Callable[[Answer], bool]) -> None:
         self._draft = draft

@@ -137,7 +137,10 @@ class Delivery:
             build_conversation(question, thread, self.me, self.people.name)
         )
         return self.agent.answer(
-            conversation, on_progress=status.progress, on_paragraph=show, cancel=cancel
+            conversation,
+            on_progress=status.progress,
+            on_paragraph=show if stream.is_usable else None,
+            cancel=cancel,
         )
 
     def _began(self, question: Question, status: Status, ts: str) -> None:

@@ -43,10 +43,16 @@ class Stream:
         self._began = began
         self._ts = left
         self._shown: list[Block] = []
+        # Slack wants to know for whom: a message that a bot posted has no such person.
         self._usable = wanted and left is None and question.user is not None
         self._lost = False
         self.stopped = False
         """Somebody pressed Slack's Stop button on it."""
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether it shows what comes next."""
+        return self._usable
 
     @property
     def ts(self) -> str | None:

@@ -67,7 +67,7 @@ class Script:
         cancel: Any = None,
     ) -> Answer:
         self.conversations.append(conversation)
-        for part in self.parts:
+        for part in self.parts if on_paragraph else ():
             on_paragraph(part(conversation))
         self.entered.set()
         while not self.gate.wait(0.01):
