@@ -100,7 +100,8 @@ def _originals(docs: Path, embedder: Embedder) -> list[tuple[list[Chunk], Vector
         path = file.relative_to(docs).as_posix()
         with suppress(UnreadableDocument):
             chunks = chunk_document(load(path, file.read_bytes()), embedder.fits)
-            originals.append((chunks, embedder.embed([chunk.embed_text for chunk in chunks])))
+            if chunks:
+                originals.append((chunks, embedder.embed([chunk.embed_text for chunk in chunks])))
     return originals
 
 
