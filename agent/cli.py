@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 import typer
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
@@ -14,13 +14,14 @@ from rich.console import Console
 from rich.markdown import Markdown
 
 from agent.answer import Answer
-from agent.budget import Spent
 from agent.conversation import CitedChunk, Conversation, Turn
-from agent.loop import Agent, Progress, build_agent
 from agent.settings import AgentSettings
 from ingest.errors import SettingsError
-from ingest.index import open_index
 from ingest.settings import IndexSettings, read_settings
+
+if TYPE_CHECKING:
+    from agent.budget import Spent
+    from agent.loop import Agent, Progress
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)
 
@@ -31,7 +32,7 @@ FOOTNOTE = "footnote"
 class Ledger(Protocol):
     """Where answers are recorded, and what was spent on them; the root command's ``obj``."""
 
-    def spent(self, asker: str) -> Spent: ...
+    def spent(self, asker: str) -> "Spent": ...
 
     def record(self, conversation: Conversation, answer: Answer) -> None: ...
 
@@ -102,7 +103,11 @@ def chat(
 
 
 @contextmanager
-def _agent(ledger: Ledger | None) -> Iterator[Agent]:
+def _agent(ledger: Ledger | None) -> "Iterator[Agent]":
+    # Imported when an answer is wanted: the model's and the index's libraries take seconds to load.
+    from agent.loop import build_agent
+    from ingest.index import open_index
+
     settings = read_settings(AgentSettings)
     index = open_index(read_settings(IndexSettings))
     try:
@@ -143,7 +148,7 @@ def _line(console: Console) -> str:
         return ""
 
 
-def _progress(progress: Progress) -> str:
+def _progress(progress: "Progress") -> str:
     return f"{progress.kind} {progress.detail}".strip().replace("[", "\\[") + " …"
 
 

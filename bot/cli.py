@@ -18,11 +18,9 @@ from rich.console import Console
 from rich.logging import RichHandler
 
 from agent.cli import app as agent_app
-from agent.evals.cli import app as agent_eval_app
 from bot.settings import BotSettings
 from ingest.cli import app as ingest_app
 from ingest.errors import FootnoteError, SettingsError
-from ingest.eval_cli import eval_app
 from ingest.settings import read_settings
 
 app = typer.Typer(
@@ -42,17 +40,27 @@ debug_app = typer.Typer(
 app.add_typer(ingest_app)
 app.add_typer(agent_app)
 app.add_typer(debug_app, name="debug")
+if sys.argv[1:2] == ["eval"]:
+    # Its commands load every library there is: only whoever measures waits for that.
+    from agent.evals.cli import app as agent_eval_app
+    from ingest.eval_cli import eval_app
+
+    eval_app.add_typer(agent_eval_app)
+else:
+    eval_app = typer.Typer(help="Measure the quality of search and of answers on questions.")
 app.add_typer(eval_app, name="eval")
-eval_app.add_typer(agent_eval_app)
 
 Port = Annotated[int, typer.Option(min=1, max=65535, help="Port of the local Slack workspace.")]
+WITH_JOURNAL = ("ask", "chat", "trace", "replay", "report")
 NAMED = "Id of an answer, or Slack's link to its question or reply"
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")]
 
 
 @app.callback()
 def _root(context: typer.Context) -> None:
-    """What every command may use; the journal is opened by those that need it."""
+    """What the commands about answers use; the journal is opened by those that need it."""
+    if context.invoked_subcommand not in WITH_JOURNAL:
+        return
     from bot.terminal import Terminal
 
     terminal = Terminal()

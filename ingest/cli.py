@@ -1,6 +1,7 @@
 """``footnote ingest``, ``footnote search`` and ``footnote status``: the index in a terminal."""
 
 import json
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
@@ -11,10 +12,9 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from ingest.handover import ingest_anywhere
-from ingest.index import open_index
 from ingest.settings import IndexSettings, read_settings
-from ingest.state import read_state
+
+# What loads Chroma is imported by the command that needs it: it takes a second, `--help` does not.
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)
 
@@ -67,6 +67,8 @@ def ingest(
     footnote ingest ./docs
     footnote ingest https://github.com/acme/handbook --root docs
     """
+    from ingest.handover import ingest_anywhere
+
     if source and Path(source).expanduser().is_dir():
         source = str(Path(source).expanduser().resolve())  # whoever does it may be elsewhere
     given = {
@@ -114,6 +116,8 @@ def search(
     as_json: AsJson = False,
 ) -> None:
     """Show the passages that answers to a query are made from, best first."""
+    from ingest.index import open_index
+
     index = open_index(read_settings(IndexSettings, data_dir=data_dir))
     try:
         result = index.search(
@@ -144,6 +148,8 @@ def search(
 @app.command()
 def status(data_dir: DataDir = None, as_json: AsJson = False) -> None:
     """Show what is indexed, from when, and when it is next brought up to date."""
+    from ingest.state import read_state
+
     state = read_state(read_settings(IndexSettings, data_dir=data_dir))
     if as_json:
         _print_json(state)
@@ -156,8 +162,9 @@ def status(data_dir: DataDir = None, as_json: AsJson = False) -> None:
 def _described(state: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     last, owner = state["last_run"], state["owner"]
     old = " (old)" if state["stale"] else ""
-    yield "revision", state["revision"] or "nothing is indexed yet: run `footnote ingest`"
-    yield "ingested", f"{state['age_hours']} hours ago{old}" if state["ingested_at"] else "never"
+    revision = state["revision"]
+    yield "revision", _short(revision) or "nothing is indexed yet: run `footnote ingest`"
+    yield "ingested", f"{_age(state['age_hours'])} ago{old}" if state["ingested_at"] else "never"
     yield "content", f"{state['documents']} documents, {state['chunks']} chunks"
     for part in state["collections"]:
         yield "", f"{part['name']}: {part['documents']} documents. {part['description']}"
@@ -176,7 +183,7 @@ def _described(state: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def _print_report(report: Mapping[str, Any], console: Console) -> None:
     console.print(
-        f"{report['documents']} documents, {report['chunks']} chunks at {report['revision']}: "
+        f"{report['documents']} documents, {report['chunks']} chunks at {_short(report['revision'])}: "
         f"{report['added']} added, {report['updated']} changed, {report['deleted']} deleted, "
         f"{report['unchanged']} as before; {report['embedded']} embedded, "
         f"in {report['seconds']:.1f} s.",
@@ -199,6 +206,17 @@ def _print_report(report: Mapping[str, Any], console: Console) -> None:
             console.print(f"         {path}", markup=False, soft_wrap=True)
         if len(paths) > _SHOWN_PER_REASON:
             console.print(f"         and {len(paths) - _SHOWN_PER_REASON} more (--json names all)")
+
+
+def _short(revision: str | None) -> str:
+    """A revision as people write it: ten digits of the commit, and its mark if it has one."""
+    return re.sub(r"^([0-9a-f]{10})[0-9a-f]{30}", r"\1", revision or "")
+
+
+def _age(hours: float) -> str:
+    if hours < 1:
+        return f"{hours * 60:.0f} minutes"
+    return f"{hours:.0f} hours" if hours < 48 else f"{hours / 24:.0f} days"
 
 
 def _print_json(value: Mapping[str, Any]) -> None:
