@@ -183,9 +183,9 @@ def _described(state: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def _print_report(report: Mapping[str, Any], console: Console) -> None:
     console.print(
-        f"{report['documents']} documents, {report['chunks']} chunks at {_short(report['revision'])}: "
-        f"{report['added']} added, {report['updated']} changed, {report['deleted']} deleted, "
-        f"{report['unchanged']} as before; {report['embedded']} embedded, "
+        f"{report['documents']} documents, {report['chunks']} chunks "
+        f"at {_short(report['revision'])}: {report['added']} added, {report['updated']} changed, "
+        f"{report['deleted']} deleted, {report['unchanged']} as before; {report['embedded']} embedded, "
         f"in {report['seconds']:.1f} s.",
         soft_wrap=True,
     )
@@ -214,7 +214,7 @@ def _short(revision: str | None) -> str:
 
 
 def _age(hours: float) -> str:
-    if hours < 1:
+    if hours < 2:
         return f"{hours * 60:.0f} minutes"
     return f"{hours:.0f} hours" if hours < 48 else f"{hours / 24:.0f} days"
 
