@@ -42,6 +42,9 @@ from bot.workers import Workers
 
 log = logging.getLogger(__name__)
 
+_CLEARED_WITHIN = 2.0
+"""Seconds that the end of a process waits for its statuses to be cleared."""
+
 
 @dataclass
 class _Pending:
@@ -194,7 +197,7 @@ class Answering:
     def drain(self, seconds: float) -> None:
         """Finish what is under way; what does not get done is left for the next start."""
         if self._workers.drain(seconds):
-            return
+            return self.statuses.settle(_CLEARED_WITHIN)
         with self._lock:
             left = list(self._pending.values())
         for pending in left:
@@ -202,6 +205,7 @@ class Answering:
             pending.cancel.set()
         log.warning("%d answers are left for the next start", len(left))
         self._workers.drain(2.0)
+        return self.statuses.settle(_CLEARED_WITHIN)
 
     def _in_thread(self, question: Question) -> list[NotedMessage]:
         return self.journal.in_thread(question.team, question.channel, question.thread_ts)

@@ -8,6 +8,7 @@ so each status has its own thread.
 
 import logging
 import threading
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
@@ -39,9 +40,20 @@ class Statuses:
     def __init__(self, client: WebClient) -> None:
         self._client = client
         self._refused: set[str] = set()
+        self._open: set[Status] = set()
+        self._lock = threading.Lock()
 
     def open(self, channel: str, thread_ts: str, line: str) -> "Status":
-        return Status(self, channel, thread_ts, line)
+        status = Status(self, channel, thread_ts, line)
+        with self._lock:
+            self._open = {status, *(each for each in self._open if each.is_shown)}
+        return status
+
+    def settle(self, seconds: float) -> None:
+        """Wait until those that were closed are cleared: a process is about to end."""
+        until = time.monotonic() + seconds
+        for status in self._open:
+            status.join(until - time.monotonic())
 
     def clear(self, channel: str, thread_ts: str) -> None:
         """What a process that is no more may have left under a thread."""
@@ -91,7 +103,15 @@ class Status:
         self._closing = False
         self.outcome: Session = "active"
         """What becomes of the session: ``closed`` where Footnote was told to stop."""
-        threading.Thread(target=self._keep, name="status", daemon=True).start()
+        self._thread = threading.Thread(target=self._keep, name="status", daemon=True)
+        self._thread.start()
+
+    @property
+    def is_shown(self) -> bool:
+        return self._thread.is_alive()
+
+    def join(self, seconds: float) -> None:
+        self._thread.join(max(0.0, seconds))
 
     def close(self) -> None:
         with self._changed:

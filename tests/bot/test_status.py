@@ -71,6 +71,19 @@ def test_where_neither_is_to_be_had_the_answer_comes_all_the_same(
     assert len(slack.posts()) == 1
 
 
+def test_a_process_that_ends_clears_what_it_shows(
+    slack: Slack, start: Start, script: Script
+) -> None:
+    running = start()
+    script.gate.clear()
+    ask(slack)
+    assert script.entered.wait(10)
+    wait_for(lambda: states(slack, LINE))
+    running.answering.drain(0.1)
+    assert states(slack, LINE)[-1] == ""
+    assert states(slack, SESSION)[-1] == "active"
+
+
 def crash_while_answering(slack: Slack, start: Start, script: Script) -> str:
     first: Running = start()
     script.gate.clear()

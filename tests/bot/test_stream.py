@@ -176,6 +176,24 @@ def test_a_stream_that_breaks_is_finished_in_its_place(
     assert not slack.posts()
 
 
+def test_a_stream_that_outlived_slack_s_five_minutes_is_finished_in_its_place(
+    slack: Slack, start: Start, script: Script
+) -> None:
+    start()
+    slack.post("rules", stream_seconds=0)
+    try:
+        [reply] = whole(slack, ask(slack))
+    finally:
+        slack.post("rules", stream_seconds=300)
+    assert calls(slack) == [
+        "chat.startStream",
+        "chat.appendStream",
+        "chat.stopStream",
+        "chat.update",
+    ]
+    assert said(reply).endswith(LAST)
+
+
 def test_an_append_over_the_limit_is_made_up_for_by_the_next(
     slack: Slack, start: Start, script: Script
 ) -> None:
