@@ -185,8 +185,8 @@ def _print_report(report: Mapping[str, Any], console: Console) -> None:
     console.print(
         f"{report['documents']} documents, {report['chunks']} chunks "
         f"at {_short(report['revision'])}: {report['added']} added, {report['updated']} changed, "
-        f"{report['deleted']} deleted, {report['unchanged']} as before; {report['embedded']} embedded, "
-        f"in {report['seconds']:.1f} s.",
+        f"{report['deleted']} deleted, {report['unchanged']} as before; "
+        f"{report['embedded']} embedded, in {report['seconds']:.1f} s.",
         soft_wrap=True,
     )
     if test := report["self_test"]:
