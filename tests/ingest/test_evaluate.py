@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from bot.cli import app
 from ingest.calibrate import FOLDS, Calibration, calibrate, choose
 from ingest.calibration import THRESHOLD
 from ingest.errors import SettingsError
+from ingest.eval_cli import eval_app
 from ingest.index_folders import live
 from ingest.pages import Pages
 from ingest.questions import Question
@@ -63,7 +63,7 @@ def arguments(tmp_path: Path) -> list[str]:
 
 
 def run(*arguments: str) -> str:
-    result = CliRunner().invoke(app, ["eval", *arguments])
+    result = CliRunner().invoke(eval_app, arguments)
     if isinstance(result.exception, SettingsError):
         raise result.exception
     assert result.exit_code == 0, result.output
