@@ -4,6 +4,7 @@
 process left behind, and on SIGTERM takes nothing more, finishes what is under way and goes.
 """
 
+import functools
 import logging
 import signal
 import socket
@@ -294,13 +295,19 @@ def connect(app: App, settings: BotSettings) -> Callable[[], None]:
     for _ in range(int(CONNECT_SECONDS / 0.1)):
         if handler.client.is_connected():
             log.info("Connected to Slack by Socket Mode.")
-            return handler.close
+            return functools.partial(_close, handler)
         waited.wait(0.1)
     handler.close()  # type: ignore[no-untyped-call]  # as above
     raise SlackRefused(
         f"Slack's socket did not answer within {CONNECT_SECONDS:.0f} s. Check the network or a "
         "proxy that blocks WebSockets, or use footnote run --http."
     )
+
+
+def _close(handler: SocketModeHandler) -> None:
+    # An acknowledgement that finds the socket closed is no news: Slack delivers that event again.
+    handler.client.logger.setLevel(logging.CRITICAL)
+    handler.close()  # type: ignore[no-untyped-call]  # as above
 
 
 def listen(app: App, settings: BotSettings) -> Callable[[], None]:
