@@ -14,7 +14,7 @@ from anthropic.types import ContentBlock, Message
 
 from agent.answer import WebLink
 from agent.aside import ask_aside
-from agent.brackets import Brackets, settle
+from agent.citations.brackets import Brackets, settle
 from agent.deadline import Deadline, DeadlinePassed
 from agent.draft import Draft
 from agent.errors import ModelUnavailable

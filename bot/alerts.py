@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bot.addresses import trimmed
+from bot.blocks.addresses import trimmed
 from bot.blocktext import BlockReader, items
 from bot.markup import Names, no_names
 

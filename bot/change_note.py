@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher, unified_diff
 from typing import Any
 
-from bot.addresses import encoded
+from bot.blocks.addresses import encoded
 from bot.markup import escape, inert
 from ingest.documents import Passage
 

@@ -43,7 +43,7 @@ app.add_typer(debug_app, name="debug")
 if sys.argv[1:2] == ["eval"]:
     # Its commands load every library there is: only whoever measures waits for that.
     from agent.evals.cli import app as agent_eval_app
-    from ingest.eval_cli import eval_app
+    from ingest.evaluate.cli import eval_app
 
     eval_app.add_typer(agent_eval_app)
 else:
@@ -199,7 +199,7 @@ def report(
     as_json: AsJson = False,
 ) -> None:
     """What the docs could not answer, thumbs down, old pages, cost and latency of the last days."""
-    from bot.report_cli import print_report, report, write_page
+    from bot.report.cli import print_report, report, write_page
 
     made, links = report(context.obj.journal, days)
     if html is not None:

@@ -15,7 +15,7 @@ from bot.journal import Journal
 from bot.markup import escape
 from bot.permalinks import permalinks
 from bot.report import Asked, Complaint, Gap, Report, read_report
-from bot.report_words import counted, told_cost, told_seconds, told_verdict
+from bot.report.words import counted, told_cost, told_seconds, told_verdict
 from bot.settings import BotSettings
 from ingest.index import Index
 from ingest.schedule import last_due, read_trigger

@@ -14,7 +14,7 @@ from agent.checkup import examine_model
 from agent.settings import AgentSettings
 from bot.channels import read_channels
 from bot.clients import SLACK_FAILED, identify, open_clients, slack_error
-from bot.sandbox.manifest import read_manifest
+from bot.manifest import read_manifest
 from bot.settings import BotSettings
 from ingest.config_file import read_collections, read_config_file
 from ingest.embedder import open_embedder

@@ -11,8 +11,8 @@ from typing import Any
 from slack_bolt import Ack
 
 from bot.app import Listener
+from bot.blocks.extras import FEEDBACK, HUMAN, PASSAGES
 from bot.clients import SLACK_FAILED, Clients, slack_error
-from bot.extras import FEEDBACK, HUMAN, PASSAGES
 from bot.journal import Journal
 from bot.markup import escape
 from bot.records import AnswerRecord

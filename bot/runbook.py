@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 from urllib.parse import unquote, urlsplit
 
-from bot.addresses import ADDRESS, trimmed
+from bot.blocks.addresses import ADDRESS, trimmed
 from ingest.documents import Page, Passage
 from ingest.index import Index
 

@@ -13,11 +13,11 @@ from slack_sdk.errors import SlackApiError
 
 from agent.answer import Answer
 from bot.blocks import render_body
+from bot.blocks.extras import context
+from bot.blocks.richtext import Block
 from bot.clients import SLACK_FAILED, Clients, slack_error
 from bot.events import Identity, Question
-from bot.extras import context
 from bot.markup import escape
-from bot.richtext import Block
 from bot.thread import read_thread, unmarked
 
 log = logging.getLogger(__name__)

@@ -18,8 +18,8 @@ from ingest.chunker import CHUNKER_VERSION
 from ingest.documents import Chunk, IngestReport, Skipped
 from ingest.embedder import Embedder
 from ingest.errors import EmbedderError, SelfTestFailed
-from ingest.facts import Facts, Identity
 from ingest.index import Index
+from ingest.index.facts import Facts, Identity
 from ingest.pages import SCHEMA_VERSION
 from ingest.plan import Page, Plan, make_plan, refuse_large_deletion
 from ingest.repo import open_checkout

@@ -12,13 +12,13 @@ from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from ingest.checkout import Checkout
 from ingest.documents import SelfTest
 from ingest.embedder import Embedder
-from ingest.retrieval import query_vector, rank
-from ingest.snapshot import Snapshot
+from ingest.index.retrieval import query_vector, rank
+from ingest.index.snapshot import Snapshot
+from ingest.index.vectors import Matrix, brought_up_to_date
+from ingest.repo.checkout import Checkout
 from ingest.target import Target
-from ingest.vectors import Matrix, brought_up_to_date
 
 PLACE = ".footnote/questions.jsonl"
 FIRST = 5

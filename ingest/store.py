@@ -2,8 +2,8 @@
 
 Chroma keeps the vectors; it is not asked to search. Every passage needs its exact distance, also
 one that only the keyword index found, and a filter must not cost more than the search itself. A
-scan over vectors held in memory (``ingest.vectors``) gives both within milliseconds at the size of
-a docs repo, where Chroma's own filtered query takes a hundred. Reading by id also sees what
+scan over vectors held in memory (``ingest.index.vectors``) gives both within milliseconds at the
+size of a docs repo, where Chroma's own filtered query takes a hundred. Reading by id also sees what
 another process wrote.
 """
 

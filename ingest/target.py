@@ -10,15 +10,15 @@ from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field
 
-from ingest import index_folders as folders
-from ingest.calibration import calibrated
 from ingest.documents import Chunk
 from ingest.errors import IndexDamaged
-from ingest.facts import Identity
-from ingest.index_folders import IndexFolder
+from ingest.index import folders
+from ingest.index.calibration import calibrated
+from ingest.index.facts import Identity
+from ingest.index.folders import IndexFolder
+from ingest.index.snapshot import COLLECTION
 from ingest.pages import Pages, StoredDocument
 from ingest.settings import IndexSettings
-from ingest.snapshot import COLLECTION
 from ingest.store import Store, Vectors, open_store
 
 LOCAL_COLLECTION = "footnote"

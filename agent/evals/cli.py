@@ -16,7 +16,7 @@ from agent.evals.page import write_page
 from agent.evals.tables import Scores, print_answers, print_decisions, print_trajectory
 from agent.settings import AgentSettings
 from ingest.errors import SettingsError
-from ingest.eval_cli import print_json, progress_bar
+from ingest.evaluate.cli import print_json, progress_bar
 from ingest.settings import IndexSettings, read_settings
 
 app = typer.Typer()

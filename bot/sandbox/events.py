@@ -4,8 +4,8 @@ import secrets
 import time
 from copy import deepcopy
 
+from bot.manifest import Manifest
 from bot.sandbox.delivery import Delivery
-from bot.sandbox.manifest import Manifest
 from bot.sandbox.refusal import Json
 from bot.sandbox.rich_text import translated
 from bot.sandbox.workspace import Post, Workspace

@@ -15,11 +15,11 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
+from bot.manifest import Manifest, read_manifest
 from bot.sandbox import api, control, methods, site
 from bot.sandbox.delivery import Delivery, Transport
 from bot.sandbox.guard import Guard
 from bot.sandbox.http_events import HttpEvents
-from bot.sandbox.manifest import Manifest, read_manifest
 from bot.sandbox.refusal import Refusal
 from bot.sandbox.responses import respond
 from bot.sandbox.rules import Rules

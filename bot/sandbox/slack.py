@@ -2,10 +2,10 @@
 
 from dataclasses import asdict, dataclass, field
 
+from bot.manifest import Manifest
 from bot.sandbox.delivery import Delivery
 from bot.sandbox.events import Events
 from bot.sandbox.failures import Failures
-from bot.sandbox.manifest import Manifest
 from bot.sandbox.refusal import Json
 from bot.sandbox.rules import Rules
 from bot.sandbox.triggers import Triggers

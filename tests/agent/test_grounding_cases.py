@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agent.citations import ground_json
-from agent.evidence import occurs
+from agent.citations.evidence import occurs
 
 MARK = "(⚠ "
 

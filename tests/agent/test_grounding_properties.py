@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from agent.citations import Source, ground
-from agent.statements import read_blocks
+from agent.citations.statements import read_blocks
 
 PIECES = st.sampled_from(
     [

@@ -19,17 +19,17 @@ from rich.progress import track
 from ingest.documents import Chunk, DocumentInfo, Passage
 from ingest.embedder import Embedder, open_embedder
 from ingest.evaluate import ASKED_FOR, EVAL_FOLDER, NOT_DOCS, corpus_folder, open_corpus
-from ingest.index_folders import live
-from ingest.late_interaction import TokenEmbedder, closeness
+from ingest.evaluate.scoring import Mark, averages, compare, mark
+from ingest.index.folders import live
+from ingest.index.late_interaction import TokenEmbedder, closeness
+from ingest.index.ranking import BONUS_SHARES, DEPTH, PAGE_DEPTH, fuse, raised
+from ingest.index.retrieval import SHARPENED, SHARPENING, query_vector, telling
+from ingest.index.snapshot import OpenFolder
+from ingest.index.vectors import Matrix, best
 from ingest.pages import Pages
 from ingest.questions import Question, by_corpus, read_questions
-from ingest.ranking import BONUS_SHARES, DEPTH, PAGE_DEPTH, fuse, raised
-from ingest.retrieval import SHARPENED, SHARPENING, query_vector, telling
-from ingest.scoring import Mark, averages, compare, mark
 from ingest.settings import IndexSettings, read_settings
-from ingest.snapshot import OpenFolder
 from ingest.terms import query_terms
-from ingest.vectors import Matrix, best
 from tests.bench.machine import machine
 
 RRF = 10

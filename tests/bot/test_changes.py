@@ -13,12 +13,12 @@ from slack_sdk.models.blocks import Block
 
 from agent.answer import Answer
 from bot.announcements import Announcements
+from bot.blocks.limits import broken_limits
 from bot.change_note import Change, change_note, diff_lines, find_successor, stands_in
 from bot.changes import Changes
 from bot.clients import open_clients
 from bot.events import Question
 from bot.journal import Journal, open_journal
-from bot.limits import broken_limits
 from bot.records import Announcement, CitedText
 from bot.sandbox.server import Sandbox
 from bot.settings import BotSettings

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from slack_sdk.models.blocks import Block
 
 from bot.announcements import Announcements
+from bot.blocks.limits import broken_limits
 from bot.clients import open_clients
 from bot.digest import Digest, digest_message
 from bot.journal import Journal, open_journal
-from bot.limits import broken_limits
 from bot.records import Announcement
 from bot.report import Asked, group, make_report
 from bot.sandbox.server import Sandbox

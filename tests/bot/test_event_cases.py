@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from agent.conversation import Conversation
-from bot.sandbox.manifest import Manifest
+from bot.manifest import Manifest
 from bot.sandbox.rules import Rules
 from bot.sandbox.server import Sandbox
 from tests.bot.stage import Running, Script, Slack

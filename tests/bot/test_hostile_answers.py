@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from slack_sdk.models.blocks import Block
 
 from bot.blocks import render_answer
-from bot.limits import broken_limits
-from bot.split import Style
+from bot.blocks.limits import broken_limits
+from bot.blocks.split import Style
 from tests.bot.answers import DRAIN, answer
 from tests.bot.shown import shown
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from bot.limits import broken_limits
+from bot.blocks.limits import broken_limits
 
 
 def section(**parts: Any) -> dict[str, Any]:

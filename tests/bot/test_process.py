@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.sandbox.manifest import Manifest
+from bot.manifest import Manifest
 from bot.sandbox.rules import Rules
 from bot.sandbox.server import Sandbox
 from tests.bot.stage import Json, Slack, wait_for
@@ -106,7 +106,7 @@ def test_killed_in_the_middle_of_an_answer_it_answers_after_the_next_start(
         _, said = second.communicate(timeout=60)
         assert second.returncode == 0
         assert "xoxb" not in said
-        assert "Traceback" not in said
+        assert "Traceback" not in said, said
 
 
 def test_sigterm_lets_an_answer_under_way_be_finished(

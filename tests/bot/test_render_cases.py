@@ -9,7 +9,7 @@ import pytest
 from slack_sdk.models.blocks import Block
 
 from bot.blocks import render_json
-from bot.limits import broken_limits
+from bot.blocks.limits import broken_limits
 from tests.bot.cases import cases, folded
 from tests.bot.shown import Shown, shown, strings
 

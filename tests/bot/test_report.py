@@ -15,9 +15,9 @@ from typer.testing import CliRunner
 
 from bot.cli import app
 from bot.journal import Journal, open_journal
+from bot.manifest import Manifest
 from bot.report import Asked, group, make_report, percentile
-from bot.report_page import report_page
-from bot.sandbox.manifest import Manifest
+from bot.report.page import report_page
 from bot.sandbox.server import Sandbox
 from ingest.documents import DocumentInfo
 from ingest.errors import FootnoteError

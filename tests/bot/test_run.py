@@ -10,8 +10,8 @@ import pytest
 
 from agent.settings import AgentSettings
 from bot.clients import SlackRefused
+from bot.manifest import Manifest
 from bot.run import Bot, build_bot, listen, serve
-from bot.sandbox.manifest import Manifest
 from bot.sandbox.rules import Rules
 from bot.sandbox.server import Sandbox
 from bot.settings import BotSettings

@@ -12,10 +12,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from ingest import index_folders
 from ingest.documents import IngestReport
 from ingest.errors import DataFolderBusy, DocsRepoError, FootnoteError, LargeDeletion
 from ingest.index import Index, open_index
+from ingest.index import folders as index_folders
 from ingest.ownership import own_data_folder
 from ingest.pipeline import Progress
 from ingest.runner import Runner

@@ -1,7 +1,7 @@
 """When a result is called weak."""
 
-from ingest.calibration import DEFAULT_THRESHOLD
-from ingest.confidence import Signals, confidence
+from ingest.index.calibration import DEFAULT_THRESHOLD
+from ingest.index.confidence import Signals, confidence
 
 
 def test_a_near_passage_that_holds_what_the_query_names_is_trusted() -> None:

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from ingest.calibrate import FOLDS, Calibration, calibrate, choose
-from ingest.calibration import THRESHOLD
 from ingest.errors import SettingsError
-from ingest.eval_cli import eval_app
-from ingest.index_folders import live
+from ingest.evaluate.calibrate import FOLDS, Calibration, calibrate, choose
+from ingest.evaluate.cli import eval_app
+from ingest.evaluate.scoring import METRICS
+from ingest.index.calibration import THRESHOLD
+from ingest.index.folders import live
 from ingest.pages import Pages
 from ingest.questions import Question
-from ingest.scoring import METRICS
 
 PAGES = {
     "shop/pay.md": "# Pay\n\nError PAY-4031: the signature is wrong. Rotate the key.\n",

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from ingest.documents import Revision
 from ingest.errors import DocsRepoError, SettingsError
-from ingest.git import Remote
-from ingest.owners import Owners
 from ingest.permalinks import permalink
+from ingest.repo.git import Remote
+from ingest.repo.owners import Owners
 from ingest.schedule import read_trigger
 
 SECRET = "s3cr3t-t0ken"

@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ingest import index_folders
 from ingest.documents import IngestReport, SearchResult
 from ingest.errors import DocsRepoError, IndexMissing, IngestError, LargeDeletion
 from ingest.index import Index, open_index
+from ingest.index import folders as index_folders
 from ingest.pages import Pages
 from ingest.pipeline import Progress, run_ingest
 from ingest.settings import IndexSettings

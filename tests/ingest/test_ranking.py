@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.ranking import fuse, raised
+from ingest.index.ranking import fuse, raised
 
 SCORES = st.dictionaries(st.integers(0, 200), st.floats(-1, 50, allow_nan=False), max_size=80)
 

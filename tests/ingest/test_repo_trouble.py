@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from ingest.errors import DocsRepoError, SettingsError
-from ingest.git import Git, Remote
 from ingest.repo import open_checkout
+from ingest.repo.git import Git, Remote
 from ingest.settings import IndexSettings
 from tests.ingest.checkouts import PAY, docs_settings, problem, texts
 from tests.ingest.remotes import DocsRemote, git, https_server, silent_server

@@ -8,9 +8,9 @@ import pytest
 
 from ingest.embedder import open_embedder
 from ingest.index import open_index
-from ingest.late_interaction import TokenEmbedder, closeness
+from ingest.index.late_interaction import TokenEmbedder, closeness
+from ingest.index.retrieval import MAX_SENTENCES, query_vector
 from ingest.pipeline import run_ingest
-from ingest.retrieval import MAX_SENTENCES, query_vector
 from ingest.settings import IndexSettings
 from ingest.store import Vectors
 from tests.ingest.hashing import HashingEmbedder

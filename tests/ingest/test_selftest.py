@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from ingest import index_folders
 from ingest.documents import IngestReport, SelfTest
 from ingest.embedder import open_embedder
 from ingest.errors import SelfTestFailed
+from ingest.index import folders as index_folders
 from ingest.index import open_index
 from ingest.pipeline import run_ingest
 from ingest.settings import IndexSettings

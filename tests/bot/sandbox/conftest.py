@@ -13,7 +13,7 @@ from slack_bolt.adapter.socket_mode import SocketModeHandler
 from slack_sdk import WebClient
 from slack_sdk.errors import SlackApiError
 
-from bot.sandbox.manifest import Manifest
+from bot.manifest import Manifest
 from bot.sandbox.rules import Rules
 from bot.sandbox.server import Sandbox
 

@@ -14,7 +14,7 @@ from slack_bolt.request import BoltRequest
 from slack_sdk import WebClient
 from websockets.sync.client import connect
 
-from bot.sandbox.manifest import Manifest
+from bot.manifest import Manifest
 from bot.sandbox.rules import Rules
 from bot.sandbox.server import Sandbox
 from tests.bot.sandbox.conftest import Json, Person, wait_for

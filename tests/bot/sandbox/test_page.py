@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from slack_sdk import WebClient
 
-from bot.sandbox.manifest import Manifest
+from bot.manifest import Manifest
 from bot.sandbox.mrkdwn import render
 from bot.sandbox.rendering import Place, message_body
 from bot.sandbox.server import Sandbox

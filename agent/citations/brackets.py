@@ -1,0 +1,207 @@
+"""Bracketed ids in an answer: those that were retrieved stay, in one spelling; others are removed.
+
+``[payments-runbook-0]`` is a citation when that id was retrieved. Something of the same shape that
+was not is forged and leaves the text, together with the blank before it. Text in code marks is
+never a citation, and other brackets (``[x]``, ``[ERROR]``, links) are none of ours.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from agent.citations.statements import Block, Citation, Span, read_blocks, without
+
+_INVISIBLE = re.compile("[\u200b-\u200f\u2060-\u2064\ufeff\u00ad\u202a-\u202e\u2066-\u2069]")
+_LEAD = r"(?:(?:sources?|source id|chunk|ids?|see|ref|cf\.?|from)\b[:\s]*|[#^])?"
+_ID_SHAPED = re.compile(r"(?=.*[^\W\d_])\S(?:.*\S)?[-‐‑–]\d{1,6}", re.DOTALL)
+_PAGE = re.compile(r"[^\s].*\.(?:md|mdx|rst|txt|adoc)(?:[#:].*)?", re.IGNORECASE)
+_CODE_SHAPED = re.compile(r"[A-Z][A-Z0-9]*(?:-[A-Z0-9]+)*-\d{2,}")
+_BRACKET = re.compile(r"\\?\[([^\[\]\n]{1,300}?)\\?\]")
+_TARGET = re.compile(
+    r"\(\s*(<[^<>\n]*>|[^\s()]*(?:\([^\s()]*\)[^\s()]*)*)(?:\s+\"[^\"\n]*\")?\s*\)"
+)
+_EMPTIED = re.compile(r"[ \t]*\((?:see|sources?|from|cf\.?|per|ref|and|,|;|:|\s)*\)", re.IGNORECASE)
+_ANY_BRACKET = re.compile(r"[\[\]【】［］〔〕]")
+_ROUNDS = 20
+_JOIN = re.compile(r"[ \t]*(?:,|;|&|and)?[ \t]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Bracket:
+    """One pair of brackets that means to cite: its known ids and its forged ones."""
+
+    start: int
+    end: int
+    known: tuple[str, ...]
+    forged: tuple[str, ...]
+
+    @property
+    def canonical(self) -> str:
+        return " ".join(f"[{each}]" for each in self.known)
+
+
+class Brackets:
+    """Knows the retrieved ids; reads the brackets of a text."""
+
+    def __init__(self, ids: Collection[str], documented: str) -> None:
+        self._ids = {_plain(each): each for each in ids}
+        self._pages = set()
+        for each in ids:
+            page = re.sub(r"-\d+$", "", _plain(each))
+            self._pages |= {page, page.rsplit("/", 1)[-1]}
+        longest = sorted(map(re.escape, ids), key=len, reverse=True)
+        self._known = re.compile(rf"\\?\[\s*{_LEAD}({'|'.join(longest)})\s*\\?\]", re.I)
+        self._documented = documented
+
+    def read(self, text: str, blocks: Sequence[Block]) -> list[Bracket]:
+        """The citing brackets outside code, in order."""
+        folded = text.translate(_BRACKET_FORMS)
+        found: list[Bracket] = []
+        for block in blocks:
+            if block.kind != "code":
+                for start, end in without((block.start, block.end), block.code):
+                    found.extend(self._scan(folded, start, end))
+        return found
+
+    def _scan(self, text: str, start: int, end: int) -> Iterable[Bracket]:
+        at = text.find("[", start, end)
+        while at != -1:
+            begin = at - 1 if at > start and text[at - 1] == "\\" else at
+            bracket = self._bracket_at(text, begin, end)
+            if bracket is not None:
+                yield bracket
+            at = text.find("[", bracket.end if bracket else at + 1, end)
+
+    def _bracket_at(self, text: str, begin: int, end: int) -> Bracket | None:
+        match = self._known.match(text, begin, end) if self._ids else None
+        known: list[str] = []
+        forged: list[str] = []
+        if match:
+            known.append(self._ids[_plain(match.group(1))])
+        else:
+            match = _BRACKET.match(text, begin, end)
+            if match is None:
+                return None
+            self._sort(match.group(1), known, forged)
+        if not known and not forged:
+            return None
+        target = _TARGET.match(text, match.end(), end)
+        if target and not known and self._is_link(forged, target.group(1).strip("<>")):
+            return None
+        stop = target.end() if target else match.end()
+        return Bracket(begin, stop, tuple(known), tuple(forged))
+
+    def _is_link(self, labels: Sequence[str], url: str) -> bool:
+        """A ticket such as ``[OPS-12](...)`` whose address the docs or the question have."""
+        urls = set(re.split(r"[\s()<>\"'`]+", self._documented))
+        return url in urls and all(_CODE_SHAPED.fullmatch(label) for label in labels)
+
+    def _sort(self, content: str, known: list[str], forged: list[str]) -> None:
+        whole = self._classify(content, known, forged)
+        if not whole and re.search(r"[,;|]| and ", content):
+            for part in re.split(r"\s*(?:[,;|]| and )\s*", content):
+                self._classify(part, known, forged)
+
+    def _classify(self, content: str, known: list[str], forged: list[str]) -> bool:
+        bare = re.sub(rf"^{_LEAD}", "", _INVISIBLE.sub("", content).strip(), flags=re.I).strip()
+        name = self._ids.get(_plain(bare)) or self._ids.get(_plain(re.split(r"[#:]", bare)[0]))
+        if name is not None:
+            known.append(name)
+            return True
+        if re.search(r"[,;|]", bare):
+            return False
+        if self._looks_forged(bare):
+            forged.append(bare)
+            return True
+        return False
+
+    def _looks_forged(self, bare: str) -> bool:
+        if _PAGE.fullmatch(bare):
+            return True
+        page = re.sub(r"\.\w+$", "", _plain(bare)).rsplit("/", 1)[-1]
+        if page in self._pages and not bare.isdigit():
+            return True
+        if not _ID_SHAPED.fullmatch(bare) or not re.search(r"[^\W\d_]", bare.split()[-1]):
+            return False
+        # A code such as [PAY-4031] that the docs or the question name is no citation.
+        return not (_CODE_SHAPED.fullmatch(bare) and bare in self._documented)
+
+
+_BRACKET_FORMS = str.maketrans({"【": "[", "】": "]", "［": "[", "］": "]", "〔": "[", "〕": "]"})
+
+
+def _plain(text: str) -> str:
+    return _INVISIBLE.sub("", text).strip().casefold()
+
+
+def settle(text: str, brackets: Brackets) -> tuple[str, list[Block], list[str]]:
+    """The text without forged ids, each known one as ``[id]``; and its blocks, with citations."""
+    removed: list[str] = []
+    blocks = read_blocks(text)
+    found = brackets.read(text, blocks)
+    # A removal can put together what an attacker took apart, so it is read again until it is quiet.
+    rounds = 0
+    while (changed := _rewrite(text, found)) != text:
+        removed += [each for bracket in found for each in bracket.forged]
+        rounds += 1
+        text = changed if rounds < _ROUNDS else remove_outside_code(changed, _ANY_BRACKET)
+        blocks = read_blocks(text)
+        found = brackets.read(text, blocks)
+    for bracket in found:
+        for block in blocks:
+            if block.start <= bracket.start < block.end:
+                block.citations += [Citation(bracket.start, bracket.end, k) for k in bracket.known]
+    return text, blocks, list(dict.fromkeys(removed))
+
+
+def _rewrite(text: str, found: Sequence[Bracket]) -> str:
+    out: list[str] = []
+    at = 0
+    previous: Bracket | None = None
+    for bracket in found:
+        start, end, put = bracket.start, bracket.end, bracket.canonical
+        if not bracket.known:
+            gone_before = previous is not None and not previous.known
+            if gone_before and previous and _JOIN.fullmatch(text, previous.end, start):
+                at = max(at, start)
+            start, end, put = _hole(text, bracket, at)
+        out += [text[at:start], put]
+        at = max(at, end)
+        previous = bracket
+    out.append(text[at:])
+    joined = "".join(out)
+    if any(not bracket.known for bracket in found):
+        # Parentheses that held nothing but a forged id go too.
+        joined = remove_outside_code(joined, _EMPTIED)
+    return joined
+
+
+def _hole(text: str, bracket: Bracket, floor: int) -> tuple[int, int, str]:
+    """What to cut for a bracket that goes: it, and the blank on one side of it."""
+    start, end = bracket.start, bracket.end
+    while start > floor and text[start - 1] in " \t\u00a0":
+        start -= 1
+    line_begins = start == 0 or text[start - 1] == "\n"
+    following = text[end : end + 1]
+    if line_begins or text[start - 1] in "([":
+        start = bracket.start
+        while end < len(text) and text[end] in " \t\u00a0":
+            end += 1
+        return start, end, ""
+    if start < bracket.start and (following.isalnum() or following in "`*_"):
+        return start, end, " " if following else ""
+    return start, end, ""
+
+
+def remove_outside_code(text: str, pattern: re.Pattern[str]) -> str:
+    """The text without what ``pattern`` finds outside code."""
+    holes: list[Span] = []
+    for block in read_blocks(text):
+        holes += [(block.start, block.end)] if block.kind == "code" else block.code
+    pieces = []
+    at = 0
+    for start, end in without((0, len(text)), holes):
+        pieces += [text[at:start], pattern.sub("", text[start:end])]
+        at = end
+    pieces.append(text[at:])
+    return "".join(pieces)

@@ -1,0 +1,130 @@
+"""Which addresses of an answer may be clickable: a citation's own, or one that a passage contains.
+
+Slack also turns bare hosts into links, and ``README.md`` is one to it. So every address that is not
+allowed is shown as code, or goes away where a label says enough.
+"""
+
+import html
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from urllib.parse import unquote
+
+from bot.blocks.nodes import Run, Runs, merged
+
+ADDRESS = re.compile(r"(?:https?|ftp)://[^\s<>\"`\u0000-\u001f]+|mailto:[^\s<>\"`]+", re.IGNORECASE)
+_WORD = re.compile(r"[^\s<>\"`()\[\]{}|,;]+")
+_HOST = re.compile(
+    r"(?<![\w-])(?:(?=[\w-]{0,62}[^\W\d_])\w[\w-]{0,62}\.){1,9}[^\W\d_]{2,24}(?![\w-])"
+)
+"""Bounded in every repetition: this runs on whatever a model writes."""
+_LINKABLE = re.compile(r"https?://[^/\s]|mailto:.", re.IGNORECASE)
+_MAX_LENGTH = 2_000
+_UNSAFE = re.compile(r"[\s|<>\"\\`^{}\u0000-\u001f\u007f]")
+
+
+def trimmed(address: str) -> str:
+    """A bare address without the punctuation of the sentence around it."""
+    while address:
+        last = address[-1]
+        if last in ".,;:!?'*_~…" or (last in ")]" and _unbalanced(address, last)):
+            address = address[:-1]
+        else:
+            break
+    return address
+
+
+def encoded(url: str) -> str:
+    """An address that nothing in Slack's or Markdown's link syntax can cut."""
+    url = _UNSAFE.sub(lambda char: "".join(f"%{b:02X}" for b in char[0].encode()), url)
+    if _unbalanced(url, ")") or _unbalanced(url[::-1].translate({40: 41, 41: 40}), ")"):
+        url = url.replace("(", "%28").replace(")", "%29")
+    return url
+
+
+def may_be_linked(word: str) -> bool:
+    """Whether Slack might make a link of this word."""
+    return "://" in word or _HOST.search(word) is not None
+
+
+@dataclass(frozen=True)
+class Addresses:
+    """The addresses that stand in the retrieved passages' texts."""
+
+    texts: tuple[str, ...] = ()
+    known: frozenset[str] = field(default=frozenset())
+
+    @classmethod
+    def of(cls, texts: Iterable[str], urls: Iterable[str | None] = ()) -> "Addresses":
+        spellings = [spelling for text in texts for spelling in (text, html.unescape(text))]
+        return cls(tuple(dict.fromkeys(spellings)), frozenset(url for url in urls if url))
+
+    def allows(self, url: str) -> bool:
+        """Whether a click on this address leads where the docs lead."""
+        if not _LINKABLE.match(url) or len(url) > _MAX_LENGTH:
+            return False
+        return url in self.known or self._contain(url) or self._contain(unquote(url))
+
+    def _contain(self, address: str) -> bool:
+        # A prefix is another address: git.example.com is not git.example.com.au.
+        whole = re.compile(rf"(?<![\w.@-]){re.escape(address)}(?![\w%@=&-]|[.:/?#]\w)")
+        return any(address in text and whole.search(text) for text in self.texts)
+
+    def filtered(self, runs: Runs) -> Runs:
+        """The runs with only allowed addresses clickable and every other one inert."""
+        out: list[Run] = []
+        for run in merged(runs):
+            if run.cites or (run.code and not run.url):
+                out.append(run)
+            elif run.url is None:
+                out.extend(self._hosts_inert(run))
+            elif self.allows(run.url):
+                out.append(replace(run, url=encoded(run.url)))
+            elif run.url == run.text:
+                out.append(replace(run, url=None, code=True))
+            else:
+                out.extend(self._unlinked(run))
+        return merged(tuple(out))
+
+    def _unlinked(self, run: Run) -> list[Run]:
+        label = replace(run, url=None)
+        words = [label] if run.code else self._hosts_inert(label)
+        target = _shown(run.url or "")
+        if not target or target in run.text:
+            return words
+        return [
+            *words,
+            Run(" (", run.marks),
+            Run(target, run.marks, code=True),
+            Run(")", run.marks),
+        ]
+
+    def _hosts_inert(self, run: Run) -> list[Run]:
+        """The words in which Slack might find a host, as code."""
+        out: list[Run] = []
+        end = 0
+        for match in _WORD.finditer(run.text):
+            word = trimmed(match[0])
+            if all(self._contain(host) for host in _HOST.findall(word)):
+                continue
+            out.append(replace(run, text=run.text[end : match.start()]))
+            out.append(replace(run, text=word, code=True))
+            end = match.start() + len(word)
+        out.append(replace(run, text=run.text[end:]))
+        return out
+
+
+def _shown(url: str) -> str:
+    """What is told of an address that is not clickable: its host, or the path of a relative one."""
+    match = re.match(r"[A-Za-z][A-Za-z0-9+.-]*:(?://)?([^/?#\s]*)", url)
+    return match[1] if match else re.split(r"[?#]", url)[0][:80]
+
+
+def _unbalanced(text: str, closing: str) -> bool:
+    """Whether a closing bracket has no opening one before it."""
+    opening, depth = {")": "(", "]": "["}[closing], 0
+    for char in text:
+        depth += (char == opening) - (char == closing)
+        if depth < 0:
+            return True
+    return False

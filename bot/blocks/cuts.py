@@ -1,0 +1,195 @@
+"""One node too long for a message -> a part that fits and the rest, cut where it hurts least."""
+
+import re
+import unicodedata
+from collections.abc import Callable
+from dataclasses import replace
+
+from bot.blocks.nodes import (
+    Code,
+    Heading,
+    Listing,
+    Node,
+    Paragraph,
+    Quote,
+    Run,
+    Runs,
+    Table,
+    stripped,
+)
+
+Fits = Callable[[Node], bool]
+
+_LINE_END = re.compile(r"[\n\u2028]")
+_SENTENCE_END = re.compile(r"[.!?](?=\s)|[。！？]")
+_BLANK = re.compile(r"\s")
+_LONG_CODE = 300
+
+
+def halves(node: Node, fits: Fits, room: int) -> tuple[list[Node], list[Node]]:
+    """The longest part of the node that fits, and what is left; no part where nothing fits."""
+    match node:
+        case Paragraph(runs):
+            head, rest = _cut_runs(runs, lambda part: fits(Paragraph(part)), room)
+            return ([Paragraph(head)] if head else []), [Paragraph(rest)] if rest else []
+        case Heading(level, runs):
+            head, rest = _cut_runs(runs, lambda part: fits(Heading(level, part)), room)
+            return ([Heading(level, head)] if head else []), [Paragraph(rest)] if rest else []
+        case Code():
+            return _cut_code(node, fits, room)
+        case Table(header, rows):
+            count = _most(min(len(rows) - 1, room), lambda n: fits(Table(header, rows[:n])))
+            return _pair(count, Table(header, rows[:count]), Table(header, rows[count:]))
+        case Quote(children):
+            return _cut_quote(children, fits, room)
+        case Listing():
+            return _cut_listing(node, fits, room)
+    return [], [node]
+
+
+def unwrapped(node: Node) -> list[Node]:
+    """The same words with one level of structure less; nothing where there is no structure."""
+    match node:
+        case Quote(children):
+            return list(children)
+        case Table():
+            return [as_lines(node)]
+        case Listing(items) if items:
+            rest = [_tail(node, 1)] if len(items) > 1 else []
+            return [*items[0], *rest]
+    return []
+
+
+def as_lines(table: Table) -> Listing:
+    """A table too wide for a table block: a row a line, the header first."""
+    header = tuple(
+        tuple(replace(run, marks=("**", *run.marks)) for run in cell) for cell in table.header
+    )
+    return Listing(tuple((Paragraph(_row(row)),) for row in (header, *table.rows)))
+
+
+def _row(cells: tuple[Runs, ...]) -> Runs:
+    out: list[Run] = []
+    for number, cell in enumerate(cells):
+        out.extend([Run(" | "), *cell] if number else cell)
+    return stripped(tuple(out))
+
+
+def _most(limit: int, holds: Callable[[int], bool]) -> int:
+    """The largest number up to ``limit`` for which it holds, by bisection."""
+    low, high = 0, max(limit, 0)
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if holds(middle) else (low, middle - 1)
+    return low
+
+
+def _pair(count: int, head: Node, rest: Node) -> tuple[list[Node], list[Node]]:
+    return ([head], [rest]) if count else ([], [rest])
+
+
+def _cut_quote(children: tuple[Node, ...], fits: Fits, room: int) -> tuple[list[Node], list[Node]]:
+    count = _most(min(len(children) - 1, room), lambda n: fits(Quote(children[:n])))
+    if count:
+        return [Quote(children[:count])], [Quote(children[count:])]
+    head, rest = halves(children[0], lambda part: fits(Quote((part,))), room)
+    left = (*rest, *children[1:])
+    return ([Quote(tuple(head))] if head else []), [Quote(left)] if left else []
+
+
+def _cut_listing(listing: Listing, fits: Fits, room: int) -> tuple[list[Node], list[Node]]:
+    items = listing.items
+    count = _most(min(len(items) - 1, room), lambda n: fits(replace(listing, items=items[:n])))
+    if count:
+        return [replace(listing, items=items[:count])], [_tail(listing, count)]
+    rest: list[Node] = [_tail(listing, 1)] if len(items) > 1 else []
+    first = items[0]
+    count = _most(min(len(first), room), lambda n: fits(replace(listing, items=(first[:n],))))
+    head, left = first[:count], first[count:]
+    if left and not count:
+        part, remainder = halves(left[0], lambda n: fits(replace(listing, items=((n,),))), room)
+        head, left = tuple(part), (*remainder, *left[1:])
+    if not head:
+        return [], [listing]
+    return [replace(listing, items=(head,))], [*left, *rest]
+
+
+def _tail(listing: Listing, count: int) -> Listing:
+    start = None if listing.start is None else listing.start + count
+    return replace(listing, items=listing.items[count:], start=start)
+
+
+def _cut_code(code: Code, fits: Fits, room: int) -> tuple[list[Node], list[Node]]:
+    lines = code.text.split("\n")
+    count = _most(
+        min(len(lines) - 1, room), lambda n: fits(replace(code, text="\n".join(lines[:n])))
+    )
+    if count:
+        head, rest = "\n".join(lines[:count]), "\n".join(lines[count:])
+    else:
+        at = _most(min(len(lines[0]) - 1, room), lambda n: fits(replace(code, text=lines[0][:n])))
+        at = _whole_character(code.text, at)
+        head, rest = code.text[:at], code.text[at:]
+    return _pair(len(head), replace(code, text=head), replace(code, text=rest))
+
+
+def _cut_runs(runs: Runs, fits: Callable[[Runs], bool], room: int) -> tuple[Runs, Runs]:
+    text = "".join(run.text for run in runs)
+    at = _most(min(len(text) - 1, room), lambda n: fits(stripped(_slice(runs, 0, n))))
+    at = _good_place(runs, text, at)
+    return stripped(_slice(runs, 0, at)), stripped(_slice(runs, at, len(text)))
+
+
+def _slice(runs: Runs, first: int, last: int) -> Runs:
+    out: list[Run] = []
+    position = 0
+    for run in runs:
+        part = run.text[max(first - position, 0) : max(last - position, 0)]
+        if part:
+            out.append(replace(run, text=part))
+        position += len(run.text)
+    return tuple(out)
+
+
+def _good_place(runs: Runs, text: str, at: int) -> int:
+    """The last line end, sentence end or blank before ``at`` that is not too far back."""
+    whole = _whole_spans(runs)
+    for border in (_LINE_END, _SENTENCE_END, _BLANK):
+        places = [m.end() for m in border.finditer(text, at // 2, at)]
+        for place in reversed(places):
+            if not any(start < place < end for start, end in whole):
+                return place
+    for start, end in whole:
+        if start < at < end and start:
+            return start
+    return _whole_character(text, at)
+
+
+def _whole_spans(runs: Runs) -> list[tuple[int, int]]:
+    """Where links, citations and short code stand."""
+    spans: list[tuple[int, int]] = []
+    position = 0
+    for run in runs:
+        end = position + len(run.text)
+        if run.url or run.cites or (run.code and len(run.text) <= _LONG_CODE):
+            spans.append((position, end))
+        position = end
+    return spans
+
+
+def _whole_character(text: str, at: int) -> int:
+    """The nearest place before ``at`` that is not within what is seen as one character."""
+    place = at
+    while 1 < place < len(text) and _joined(text[place - 1], text[place]):
+        place -= 1
+    return place if place > 1 else at
+
+
+def _joined(before: str, after: str) -> bool:
+    return (
+        "\u200d" in (before, after)
+        or after in "\ufe0e\ufe0f"
+        or "\U0001f3fb" <= after <= "\U0001f3ff"
+        or unicodedata.combining(after) != 0
+        or ("\U0001f1e6" <= before <= "\U0001f1ff" and "\U0001f1e6" <= after <= "\U0001f1ff")
+    )

@@ -1,0 +1,122 @@
+"""The Markdown grammars: the plain one, and the one for answers, which knows citations.
+
+The grammar for answers is CommonMark with tables and strikethrough, less what hurts here: no
+reference definitions (``[payments-runbook-0]: …`` is a citation, not one), no HTML blocks, no
+emphasis between letters, before a glob's dot or in a name like ``__init__``.
+"""
+
+import re
+from collections.abc import Sequence
+
+from markdown_it import MarkdownIt
+from markdown_it.rules_inline import StateInline
+
+from bot.blocks.addresses import ADDRESS, trimmed
+
+_SLACK_LINK = re.compile(r"<((?:https?|mailto):[^\s<>|]*)\|([^<>\n]*)>")
+_SCHEME = re.compile(r"(?:https?|ftp|mailto)$", re.IGNORECASE)
+_DUNDER = re.compile(r"__[a-z0-9_]+__(?![A-Za-z0-9_])")
+_GLOB_ENDS = frozenset("./,;:-_?!)]}")
+
+
+def _citation(state: StateInline, silent: bool) -> bool:
+    """``[chunk-id]``, whatever else Markdown would make of such brackets."""
+    if state.src[state.pos] != "[":
+        return False
+    known: Sequence[str] = state.env.get("ids", ())
+    ident = next((each for each in known if state.src.startswith(f"[{each}]", state.pos)), None)
+    if ident is None:
+        return False
+    state.pos += len(ident) + 2
+    if not silent:
+        state.push("citation", "", 0).content = ident
+        # A remark right after it would make it a link to that remark.
+        if state.src.startswith("(", state.pos):
+            state.pending += " "
+    return True
+
+
+def _address(state: StateInline, silent: bool) -> bool:
+    """A bare address, whole, before its underscores and stars could mean emphasis."""
+    if state.src[state.pos] != ":" or state.linkLevel > 0:
+        return False
+    scheme = _SCHEME.search(state.pending[-6:])
+    if not scheme:
+        return False
+    match = ADDRESS.match(state.src, state.pos - len(scheme[0]), state.posMax)
+    url = trimmed(match[0]) if match else ""
+    if len(url) <= len(scheme[0]) + 1:
+        return False
+    if not silent:
+        state.pending = state.pending[: -len(scheme[0])]
+        _push_link(state, url, url)
+    state.pos += len(url) - len(scheme[0])
+    return True
+
+
+def _slack_link(state: StateInline, silent: bool) -> bool:
+    """``<address|label>``: a link like any other, never a token."""
+    match = _SLACK_LINK.match(state.src, state.pos, state.posMax)
+    if not match:
+        return False
+    if not silent:
+        _push_link(state, match[1], match[2] or match[1])
+    state.pos = match.end()
+    return True
+
+
+def _push_link(state: StateInline, url: str, label: str) -> None:
+    state.push("link_open", "a", 1).attrs = {"href": url}
+    state.push("text", "", 0).content = label
+    state.push("link_close", "a", -1)
+
+
+def _literal_star(state: StateInline, silent: bool) -> bool:
+    """A single star between letters (``a*b``) or before a glob's ending (``*.log``)."""
+    src, pos = state.src, state.pos
+    if src[pos] != "*":
+        return False
+    before = src[pos - 1] if pos else " "
+    after = src[pos + 1] if pos + 1 < state.posMax else " "
+    between = before.isascii() and before.isalnum() and after.isascii() and after.isalnum()
+    glob = before.isspace() and after in _GLOB_ENDS
+    if "*" in (before, after) or not (between or glob):
+        return False
+    if not silent:
+        state.pending += "*"
+    state.pos += 1
+    return True
+
+
+def _dunder(state: StateInline, silent: bool) -> bool:
+    """``__init__`` is a name, not emphasis."""
+    match = _DUNDER.match(state.src, state.pos, state.posMax)
+    if not match:
+        return False
+    if not silent:
+        state.pending += match[0]
+    state.pos = match.end()
+    return True
+
+
+def _plain_parser() -> MarkdownIt:
+    parser = MarkdownIt("commonmark", {"html": True, "maxNesting": 100})
+    # Addresses are judged, and encoded, in bot.blocks.addresses alone.
+    for name, rule in (("normalizeLink", str), ("normalizeLinkText", str), ("validateLink", bool)):
+        setattr(parser, name, rule)
+    return parser.enable(["table", "strikethrough"])
+
+
+def _reader() -> MarkdownIt:
+    parser = _plain_parser().disable(["reference", "html_block"])
+    inline = parser.inline.ruler
+    inline.before("newline", "address", _address)
+    inline.before("emphasis", "literal_star", _literal_star)
+    inline.before("emphasis", "dunder", _dunder)
+    inline.before("link", "citation", _citation)
+    inline.before("autolink", "slack_link", _slack_link)
+    return parser
+
+
+PLAIN = _plain_parser()
+ANSWERS = _reader()

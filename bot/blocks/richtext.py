@@ -1,0 +1,158 @@
+"""Nodes -> ``rich_text``, ``table`` and ``divider`` blocks, where every character is literal.
+
+Nothing in these blocks is parsed again, so they show exactly what a ``markdown`` block might read
+otherwise.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from bot.blocks.nodes import (
+    HARD_BREAK,
+    Code,
+    Heading,
+    Listing,
+    Node,
+    Paragraph,
+    Quote,
+    Rule,
+    Run,
+    Runs,
+    Table,
+    plain,
+)
+
+Block = dict[str, Any]
+Element = dict[str, Any]
+
+_STYLES = {"**": "bold", "__": "bold", "*": "italic", "_": "italic", "~~": "strike"}
+
+
+def rich_blocks(nodes: Iterable[Node]) -> list[Block]:
+    """The blocks of these nodes; what stands between tables and rules shares one ``rich_text``."""
+    blocks: list[Block] = []
+    for node in nodes:
+        if isinstance(node, Table):
+            blocks.append(_table(node))
+            continue
+        if isinstance(node, Rule):
+            blocks.append({"type": "divider"})
+            continue
+        elements = list(_elements(node, 0))
+        if elements and blocks and blocks[-1]["type"] == "rich_text":
+            blocks[-1]["elements"] += [_gap(), *elements]
+        elif elements:
+            blocks.append({"type": "rich_text", "elements": elements})
+    return blocks
+
+
+def _elements(node: Node, indent: int) -> Iterator[Element]:
+    match node:
+        case Paragraph(runs):
+            yield _section(runs)
+        case Heading(_, runs):
+            yield _section(
+                tuple(Run(r.text, (*r.marks, "**"), r.code, r.url, r.cites) for r in runs)
+            )
+        case Code(text):
+            if text:
+                yield {
+                    "type": "rich_text_preformatted",
+                    "elements": [{"type": "text", "text": text}],
+                }
+        case Quote(children):
+            if inline := list(_quoted(children)):
+                yield {"type": "rich_text_quote", "elements": inline}
+        case Listing():
+            yield from _listing(node, indent)
+        case _:
+            yield _section((Run(plain(node) or "—"),))
+
+
+def _listing(listing: Listing, indent: int) -> Iterator[Element]:
+    """Items that are a paragraph each share a list; what stands below an item ends it."""
+    style = "bullet" if listing.start is None else "ordered"
+    current: Element | None = None
+    for offset, item in enumerate(listing.items, max((listing.start or 1) - 1, 0)):
+        first = item[0] if item and isinstance(item[0], Paragraph) else None
+        section = _section(first.runs if first else (Run(" "),))
+        if current:
+            current["elements"].append(section)
+        else:
+            current = _list_element(style, indent, offset, section)
+        below = item[1:] if first else item
+        if below:
+            yield current
+            current = None
+        for child in below:
+            if isinstance(child, Paragraph | Heading):
+                yield _list_element("bullet", indent + 1, 0, _section(child.runs))
+            else:
+                yield from _elements(child, indent + 1)
+    if current:
+        yield current
+
+
+def _list_element(style: str, indent: int, offset: int, section: Element) -> Element:
+    element: Element = {"type": "rich_text_list", "style": style, "indent": min(indent, 8)}
+    if style == "ordered" and offset:
+        element["offset"] = offset
+    return {**element, "elements": [section]}
+
+
+def _quoted(children: Iterable[Node]) -> Iterator[Element]:
+    for number, child in enumerate(children):
+        if number:
+            yield {"type": "text", "text": "\n"}
+        if isinstance(child, Paragraph | Heading):
+            yield from _inline(child.runs)
+        elif isinstance(child, Quote):
+            yield from _quoted(child.children)
+        elif isinstance(child, Code):
+            yield from _inline((Run(child.text, code=True),))
+        elif isinstance(child, Listing):
+            for position, item in enumerate(child.items, child.start or 0):
+                mark = "• " if child.start is None else f"{position}. "
+                yield {
+                    "type": "text",
+                    "text": ("\n" if position != (child.start or 0) else "") + mark,
+                }
+                yield from _quoted(item)
+        elif text := plain(child):
+            yield {"type": "text", "text": text}
+
+
+def _table(table: Table) -> Block:
+    return {
+        "type": "table",
+        "rows": [[_cell(cell) for cell in row] for row in (table.header, *table.rows)],
+    }
+
+
+def _cell(runs: Runs) -> Element:
+    if not runs:
+        return {"type": "raw_text", "text": " "}
+    return {"type": "rich_text", "elements": [_section(runs)]}
+
+
+def _section(runs: Runs) -> Element:
+    return {"type": "rich_text_section", "elements": list(_inline(runs))}
+
+
+def _gap() -> Element:
+    return {"type": "rich_text_section", "elements": [{"type": "text", "text": "\n"}]}
+
+
+def _inline(runs: Runs) -> Iterator[Element]:
+    for run in runs:
+        text = run.text if run.code else re.sub(HARD_BREAK, "\n", run.text)
+        if not text:
+            continue
+        element: Element = {"type": "text", "text": text}
+        if run.url:
+            element = {"type": "link", "url": run.url, "text": text}
+        style = {_STYLES[mark]: True for mark in run.marks}
+        if run.code:
+            style["code"] = True
+        yield {**element, "style": style} if style else element

@@ -1,0 +1,219 @@
+"""Nodes -> groups of pieces, one a message: cut at block borders where possible, nothing lost.
+
+A piece is a node as it will be sent. It goes out as Markdown when a plain reading of that Markdown
+gives back the very same node, and as ``rich_text`` otherwise.
+"""
+
+import json
+import re
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from bot.blocks.cuts import as_lines, halves, unwrapped
+from bot.blocks.markdown import read_plainly
+from bot.blocks.nodes import (
+    Code,
+    Heading,
+    Listing,
+    Node,
+    Paragraph,
+    Quote,
+    Run,
+    Runs,
+    Table,
+    merged,
+    plain,
+)
+from bot.blocks.richtext import Block, rich_blocks
+from bot.blocks.writing import write_markdown
+
+Style = Literal["markdown", "rich_text"]
+
+_IN_DOUBT = re.compile(r"```|<[!@#]|<[A-Za-z][\w+.-]*:|&(?:#\w+|\w+);")
+"""In code, Slack may read these as something else than code, or decode them."""
+_COLUMNS, _ROWS = 20, 100
+_RENDERED = 34
+_DEEPEST = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One node, written."""
+
+    node: Node
+    markdown: str = ""
+    blocks: tuple[Block, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """Characters as sent, line ends and quotes escaped."""
+        return len(json.dumps(self.blocks or self.markdown, ensure_ascii=False)) + 4
+
+    @property
+    def rendered(self) -> int:
+        """Blocks that Slack makes of it, at most."""
+        return 1 + 2 * sum(isinstance(leaf, Code | Quote) for leaf in _descendants(self.node))
+
+
+def split(nodes: Iterable[Node], room: int, style: Style = "markdown") -> list[list[Piece]]:
+    """Nodes -> one list of pieces a message, each list at most ``room`` characters."""
+    waiting = deque(_sendable(node) for node in nodes)
+    messages: list[list[Piece]] = []
+    current: list[Piece] = []
+    while waiting:
+        node = waiting.popleft()
+        piece = _written(node, style) if _may_fit(node, room) else None
+        if piece and _fit([*current, piece], room):
+            current.append(piece)
+            continue
+        head: list[Piece] = []
+        if not current or not piece or not _fit([piece], room):
+            head, rest = _divided(node, current, room, style)
+        if head:
+            current.extend(head)
+            waiting.extendleft(reversed(rest))
+        elif current:
+            carried = [current.pop().node] if _ends_in_heading(current) else []
+            waiting.extendleft([node, *carried])
+            messages.append(current)
+            current = []
+        elif parts := unwrapped(node):
+            waiting.extendleft(reversed(parts))
+        else:
+            current.append(_written(node, style))
+    return [*messages, current] if current else messages
+
+
+def _divided(
+    node: Node, before: list[Piece], room: int, style: Style
+) -> tuple[list[Piece], list[Node]]:
+    """A first part that still goes into this message, and the rest."""
+    left = room - sum(piece.size for piece in before)
+    if before and left < room // 3:
+        return [], [node]
+    # Reading back every part that is tried would take seconds, so only the one that is chosen is.
+    for write in (_drafted, _written):
+
+        def fits(part: Node, write: Callable[[Node, Style], Piece] = write) -> bool:
+            return _may_fit(part, left) and _fit([*before, write(part, style)], room)
+
+        head, rest = halves(node, fits, left)
+        pieces = [_written(part, style) for part in head]
+        if _fit([*before, *pieces], room):
+            return pieces, rest
+    return [], [node]
+
+
+def _may_fit(node: Node, room: int) -> bool:
+    """Spares writing what is too long already before it is written."""
+    if isinstance(node, Table) and len(node.rows) >= _ROWS:
+        return False
+    return len(plain(node)) <= room
+
+
+def _ends_in_heading(pieces: list[Piece]) -> bool:
+    return len(pieces) > 1 and isinstance(pieces[-1].node, Heading)
+
+
+def _fit(pieces: list[Piece], room: int) -> bool:
+    tables = [piece.node for piece in pieces if isinstance(piece.node, Table)]
+    return (
+        sum(piece.size for piece in pieces) <= room
+        and sum(piece.rendered for piece in pieces) <= _RENDERED
+        and len(tables) <= 1
+        and all(len(table.rows) < _ROWS for table in tables)
+    )
+
+
+def _written(node: Node, style: Style) -> Piece:
+    """The node as Markdown that was read back, or as rich text."""
+    piece = _drafted(node, style)
+    if piece.markdown and [_bare(n) for n in read_plainly(piece.markdown)] != [_bare(node)]:
+        return _drafted(node, "rich_text")
+    return piece
+
+
+def _drafted(node: Node, style: Style) -> Piece:
+    if style == "markdown" and not any(_IN_DOUBT.search(code) for code in _codes(node)):
+        return Piece(node, markdown=write_markdown(node))
+    return Piece(node, blocks=tuple(rich_blocks([node])))
+
+
+def _sendable(node: Node, depth: int = 0) -> Node:
+    """The node without what the block that carries it cannot hold."""
+    match node:
+        case Heading(level, runs):
+            return Heading(level, _on_one_line(runs))
+        case Code(text, language):
+            return Code(text, re.sub(r"[^\w+#.-]", "", language))
+        case Table(header, rows):
+            cells = [tuple(map(_on_one_line, row)) for row in (header, *rows)]
+            table = Table(cells[0], tuple(cells[1:]))
+            return as_lines(table) if depth or len(header) > _COLUMNS else table
+        case Quote(children):
+            return Quote(tuple(_inner(children, depth + 1)))
+        case Listing(items):
+            return replace(node, items=tuple(tuple(_inner(item, depth + 1)) for item in items))
+    return node
+
+
+def _inner(children: Iterable[Node], depth: int) -> Iterator[Node]:
+    """The children; what is nested too deep for a reader stands on the last level allowed."""
+    for child in children:
+        if depth < _DEEPEST or not isinstance(child, Quote | Listing):
+            yield _sendable(child, depth)
+            continue
+        inner = (child.children,) if isinstance(child, Quote) else child.items
+        for nodes in inner:
+            yield from _inner(nodes, depth)
+
+
+def _on_one_line(runs: Runs) -> Runs:
+    return tuple(
+        run if run.code else replace(run, text=" ".join(run.text.splitlines())) for run in runs
+    )
+
+
+def _bare(node: Node) -> Node:
+    """The node with nothing left of what a second reading cannot know or need not keep."""
+
+    def bare(runs: Runs) -> Runs:
+        return merged(tuple(Run(run.text, run.marks, run.code, run.url) for run in runs))
+
+    match node:
+        case Paragraph(runs):
+            return Paragraph(bare(runs))
+        case Heading(level, runs):
+            return Heading(level, bare(runs))
+        case Quote(children):
+            return Quote(tuple(map(_bare, children)))
+        case Listing(items, start):
+            return Listing(tuple(tuple(map(_bare, item)) for item in items), start)
+        case Table(header, rows):
+            return Table(tuple(map(bare, header)), tuple(tuple(map(bare, row)) for row in rows))
+    return node
+
+
+def _descendants(node: Node) -> Iterator[Node]:
+    children: Iterable[Node] = ()
+    if isinstance(node, Quote):
+        children = node.children
+    elif isinstance(node, Listing):
+        children = (child for item in node.items for child in item)
+    for child in children:
+        yield child
+        yield from _descendants(child)
+
+
+def _codes(node: Node) -> Iterator[str]:
+    for part in (node, *_descendants(node)):
+        match part:
+            case Code(text):
+                yield text
+            case Paragraph(runs) | Heading(_, runs):
+                yield from (run.text for run in runs if run.code)
+            case Table(header, rows):
+                for row in (header, *rows):
+                    yield from (run.text for cell in row for run in cell if run.code)

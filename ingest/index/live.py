@@ -1,0 +1,74 @@
+"""What this process has open of the live index: its folder, and the embedder that made it."""
+
+import logging
+import threading
+from functools import partial
+
+from ingest.embedder import Embedder, open_embedder
+from ingest.errors import IndexMissing
+from ingest.index import folders
+from ingest.index.facts import Identity
+from ingest.index.late_interaction import TokenEmbedder, closeness
+from ingest.index.retrieval import Closeness, QueryVector, query_vector
+from ingest.index.snapshot import OpenFolder, Snapshot
+from ingest.settings import IndexSettings
+
+log = logging.getLogger(__name__)
+
+
+class LiveIndex:
+    """Follows the pointer to the live folder; safe to use from several threads."""
+
+    def __init__(self, settings: IndexSettings, embedder: Embedder | None = None) -> None:
+        self._settings = settings
+        self._embedder = embedder
+        self._open: OpenFolder | None = None
+        self._lock = threading.Lock()
+
+    def folder(self) -> OpenFolder:
+        folder = folders.live(self._settings.data_dir)
+        if folder is None:
+            raise IndexMissing("Nothing is indexed yet: run `footnote ingest`.")
+        with self._lock:
+            if self._open is None or not self._open.still_is(folder):
+                if self._open is not None:
+                    self._open.close()
+                self._open = OpenFolder(folder, self._settings)
+            return self._open
+
+    def embed(self, query: str, snapshot: Snapshot) -> QueryVector | None:
+        """The query's vector, or None when this model is not the one that the index has."""
+        embedder = self._opened()
+        identity = Identity.from_meta(snapshot.meta)
+        if identity is None or identity.embedder != embedder.fingerprint:
+            log.warning("The index was built with another embedder: found by words only.")
+            return None
+        return query_vector(query, embedder)
+
+    def closeness(self) -> Closeness | None:
+        """Late interaction, where it is asked for and the embedder can do it."""
+        embedder = self._opened() if self._settings.late_interaction else None
+        if not isinstance(embedder, TokenEmbedder):
+            return None
+        return partial(closeness, embedder=embedder)
+
+    def use(self, embedder: Embedder) -> None:
+        """Embed queries with this one from now on: the live index was built with it."""
+        folder = folders.live(self._settings.data_dir)
+        with self._lock:
+            self._embedder = embedder
+            if self._open is not None and (folder is None or not self._open.still_is(folder)):
+                self._open.close()
+                self._open = None
+
+    def _opened(self) -> Embedder:
+        with self._lock:
+            if self._embedder is None:
+                self._embedder = open_embedder(self._settings)
+            return self._embedder
+
+    def close(self) -> None:
+        with self._lock:
+            if self._open is not None:
+                self._open.close()
+                self._open = None

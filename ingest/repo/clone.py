@@ -1,0 +1,139 @@
+"""A git remote -> a bare clone of it in the data folder, at the newest commit of its branch.
+
+History is kept and the content of files is fetched on demand, where the server can do that. There
+is no work tree, so nobody can leave edits in it. A clone that turns out damaged or cut off is
+replaced; the old one stays until the new one is complete.
+"""
+
+import logging
+import shutil
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from ingest.errors import DataFolderError, DocsRepoError
+from ingest.repo.git import Git, Remote
+
+log = logging.getLogger(__name__)
+
+# One name for whatever branch is followed: names of branches can get in each other's way.
+DOCS_REF = "refs/footnote/docs"
+
+
+@dataclass(frozen=True)
+class Clone:
+    """A bare clone that has the commit, and all trees and commits before it."""
+
+    git: Git
+    branch: str
+    commit: str
+
+    def fetch_blobs(self, ids: set[str]) -> None:
+        """Bring what was left out of the clone, in one go: git itself would ask file by file."""
+        tree = f"{self.commit}^{{tree}}"
+        listing = self.git.run(
+            "rev-list", "--objects", "--missing=print", "--no-object-names", tree
+        )
+        missing = {line[1:] for line in listing.decode().split() if line.startswith("?")} & ids
+        if missing:
+            _fetch(self.git, "--stdin", given="\n".join(sorted(missing)).encode())
+
+
+def open_clone(remote: Remote, branch: str | None, data_dir: Path, timeout: float) -> Clone:
+    """The clone at the remote's state of now: brought up to date, or made."""
+    folder = data_dir / "clone"
+    try:
+        data_dir.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataFolderError(f"{data_dir} cannot be written: {error.strerror}.") from error
+    branch, commit = newest_commit(Git(data_dir, timeout, remote), branch)
+    git = Git(folder, timeout, remote)
+    if folder.exists():
+        try:
+            _update(git, commit)
+            return Clone(git, branch, commit)
+        except DocsRepoError as error:
+            if error.kind == "timeout":
+                raise
+            # The remote answered a moment ago, so the trouble lies in the clone.
+            log.warning("the clone is made anew: %s", error)
+    _replace(folder, remote, commit, timeout)
+    return Clone(git, branch, commit)
+
+
+def discard(data_dir: Path) -> None:
+    """Mark the clone as not to be trusted: the next ingest makes a new one."""
+    with suppress(OSError):
+        (data_dir / "clone" / "HEAD").unlink(missing_ok=True)
+
+
+def newest_commit(git: Git, branch: str | None) -> tuple[str, str]:
+    """Branch and commit to be read, asked from the remote; ``git`` may stand in any folder."""
+    wanted = ["HEAD", f"refs/heads/{branch}"] if branch else ["HEAD"]
+    default, commits = None, {}
+    for line in git.run("ls-remote", "--symref", "--", git.place, *wanted).decode().splitlines():
+        value, _, name = line.partition("\t")
+        if value.startswith("ref: "):
+            default = value.removeprefix("ref: refs/heads/")
+        else:
+            commits[name] = value
+    url = git.place
+    if branch and (commit := commits.get(f"refs/heads/{branch}")):
+        return branch, commit
+    if branch:
+        hint = f" (its default branch is {default})" if default else ""
+        raise DocsRepoError(
+            f"{url} has no branch {branch}{hint}. Set FOOTNOTE_DOCS_BRANCH.", "ref_missing"
+        )
+    if "HEAD" not in commits:
+        raise DocsRepoError(
+            f"{url} has no default branch with a commit. "
+            "Push one, or name a branch in FOOTNOTE_DOCS_BRANCH.",
+            "ref_missing",
+        )
+    return default or "HEAD", commits["HEAD"]
+
+
+def _update(git: Git, commit: str) -> None:
+    # Left by a git that was killed; the data folder is ours, so nobody else is at work.
+    for lock in [*git.folder.glob("*.lock"), *git.folder.glob("refs/**/*.lock")]:
+        lock.unlink(missing_ok=True)
+    url = git.text("--git-dir", ".", "config", "remote.origin.url")
+    if url != git.place:
+        raise DocsRepoError(f"it is no clone of {git.place}", "local_clone_corrupt")
+    if git.text("--git-dir", ".", "rev-parse", "--verify", "--quiet", DOCS_REF) != commit:
+        _fetch(git, f"+{commit}:{DOCS_REF}")
+    _check(git, commit)
+
+
+def _replace(folder: Path, remote: Remote, commit: str, timeout: float) -> None:
+    fresh, old = folder.with_name("clone.new"), folder.with_name("clone.old")
+    for leftover in (fresh, old):
+        shutil.rmtree(leftover, ignore_errors=True)
+    try:
+        fresh.mkdir(parents=True)
+    except OSError as error:
+        raise DataFolderError(f"{fresh} cannot be written: {error.strerror}.") from error
+    git = Git(fresh, timeout, remote)
+    git.run("init", "--quiet", "--bare", ".")
+    git.run("config", "remote.origin.url", remote.url)
+    _fetch(git, f"+{commit}:{DOCS_REF}")
+    _check(git, commit)
+    if folder.exists():
+        folder.rename(old)
+    fresh.rename(folder)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _fetch(git: Git, *what: str, given: bytes | None = None) -> None:
+    git.run(
+        *("-c", "fetch.negotiationAlgorithm=noop") if given else (),
+        *("fetch", "--quiet", "--no-tags", "--prune", "--force", "--no-recurse-submodules"),
+        *("--no-write-fetch-head", "--filter=blob:none", "origin", *what),
+        given=given,
+    )
+
+
+def _check(git: Git, commit: str) -> None:
+    """All trees of the commit can be read."""
+    git.run("rev-list", "--objects", "--missing=print", "--quiet", f"{commit}^{{tree}}")

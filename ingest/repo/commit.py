@@ -1,0 +1,153 @@
+"""A commit of a clone -> a checkout, read from git's objects and from nothing else."""
+
+import subprocess
+import threading
+from pathlib import Path
+from typing import IO, cast
+
+from ingest.documents import Revision
+from ingest.errors import DocsRepoError
+from ingest.repo.checkout import Checkout, Entry, File, Selection, content_id, root_parts
+from ingest.repo.clone import Clone, discard, open_clone
+from ingest.repo.git import Git, Remote, kill, records, stop
+from ingest.repo.history import last_changes
+from ingest.repo.owners import Owners
+from ingest.settings import IndexSettings
+
+_SYMLINK = "120000"
+_READ_SECONDS = 20.0
+"""Reading is local. Git itself may try without end to fetch anew what it finds damaged."""
+
+
+class CommitCheckout(Checkout):
+    """The docs at the newest commit of the remote's branch."""
+
+    def __init__(self, remote: Remote, settings: IndexSettings) -> None:
+        data_dir = settings.data_dir
+        clone = open_clone(remote, settings.docs_branch, data_dir, settings.git_timeout)
+        self.revision = Revision(clone.commit, clone.branch, remote.url)
+        self.docs_root = "/".join(root_parts(settings.docs_root))
+        self._clone = clone
+        self._blobs = _Blobs(clone.git, data_dir)
+        try:
+            selection = Selection.of(settings)
+            taken, self.skipped = selection.split(_entries(clone, self.docs_root))
+            clone.fetch_blobs({entry.id for entry in taken})
+            sizes = _sizes(clone, [entry.id for entry in taken])
+            sized = [
+                Entry(e.path, e.kind, e.id, size) for e, size in zip(taken, sizes, strict=True)
+            ]
+            taken, huge = selection.split(sized)
+            self.skipped += huge
+            self.files = self._files(taken, data_dir)
+        except BaseException:  # nobody else could end the git process
+            self.close()
+            raise
+
+    def _files(self, entries: list[Entry], data_dir: Path) -> list[File]:
+        git, commit, root = self._clone.git, self._clone.commit, self.docs_root
+        changes = last_changes(git, commit, root, data_dir / "dates.json")
+        owners = Owners.first(self.find)
+        files = []
+        for entry in entries:
+            path = f"{root}/{entry.path}" if root else entry.path
+            files.append(File(entry.path, entry.size, entry.id, changes.get(path), owners.of(path)))
+        return files
+
+    def read(self, file: File) -> bytes:
+        return self._blobs.read(file.fingerprint)
+
+    def find(self, path: str) -> bytes | None:
+        listing = records(
+            self._clone.git.run("ls-tree", "-z", "--full-tree", self._clone.commit, "--", path)
+        )
+        entries = [entry for entry in map(_entry, listing) if entry.kind == "file"]
+        if not entries:
+            return None
+        self._clone.fetch_blobs({entries[0].id})
+        return self._blobs.read(entries[0].id)
+
+    def close(self) -> None:
+        self._blobs.close()
+
+
+class _Blobs:
+    """One git process that hands out content by id."""
+
+    def __init__(self, git: Git, data_dir: Path) -> None:
+        self._git = git
+        self._data_dir = data_dir
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def read(self, blob: str) -> bytes:
+        with self._lock:
+            process = self._process = self._process or self._git.start(
+                "cat-file", "--batch", offline=True
+            )
+            timer = threading.Timer(min(self._git.timeout, _READ_SECONDS), kill, [process])
+            timer.start()
+            try:
+                data = self._exchange(process, blob)
+            except OSError as error:
+                raise self._damaged(f"object {blob} cannot be read") from error
+            finally:
+                timer.cancel()
+        if content_id(data, "sha1" if len(blob) == 40 else "sha256") != blob:
+            raise self._damaged(f"object {blob} is corrupt")
+        return data
+
+    def _exchange(self, process: "subprocess.Popen[bytes]", blob: str) -> bytes:
+        questions, answers = cast(IO[bytes], process.stdin), cast(IO[bytes], process.stdout)
+        questions.write(f"{blob}\n".encode())
+        questions.flush()
+        header = answers.readline().split()
+        if len(header) != 3:
+            raise self._damaged(b" ".join(header).decode() or f"object {blob} cannot be read")
+        return answers.read(int(header[2]) + 1)[:-1]
+
+    def _damaged(self, reason: str) -> DocsRepoError:
+        discard(self._data_dir)
+        return DocsRepoError(
+            f"The clone in {self._data_dir} is damaged: {reason}. It is made anew at the next run.",
+            "local_clone_corrupt",
+        )
+
+    def close(self) -> None:
+        if self._process:
+            stop(self._process)
+            self._process = None
+
+
+def _entries(clone: Clone, root: str) -> list[Entry]:
+    tree = f"{clone.commit}:{root}"
+    if clone.git.text("cat-file", "-t", tree) != "tree":
+        raise DocsRepoError(
+            f"{clone.git.place} has no folder {root} on branch {clone.branch}. "
+            "Set FOOTNOTE_DOCS_ROOT.",
+            "root_missing",
+        )
+    return tree_entries(clone.git, tree)
+
+
+def tree_entries(git: Git, tree: str) -> list[Entry]:
+    """What a tree of git holds, with paths from its top."""
+    listing = git.run("ls-tree", "-r", "-z", "--full-tree", tree)
+    return [_entry(record) for record in records(listing)]
+
+
+def _entry(record: bytes) -> Entry:
+    about, _, name = record.partition(b"\t")
+    mode, kind, blob = about.decode().split()
+    path = name.decode(errors="surrogateescape")
+    if mode == _SYMLINK:
+        return Entry(path, "symlink", blob)
+    return Entry(path, "file" if kind == "blob" else "submodule", blob)
+
+
+def _sizes(clone: Clone, ids: list[str]) -> list[int]:
+    given = "".join(f"{blob}\n" for blob in ids).encode()
+    lines = clone.git.run("cat-file", "--batch-check=%(objectsize)", given=given).splitlines()
+    if len(lines) != len(ids) or not all(line.isdigit() for line in lines):
+        raise DocsRepoError("the clone lacks objects", "local_clone_corrupt")
+    return [int(line) for line in lines]

@@ -1,0 +1,70 @@
+"""Git history -> when each file last changed, in one pass that later runs only continue."""
+
+import json
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+
+from ingest.errors import DataFolderError
+from ingest.repo.git import Git, records
+
+_COMMIT = re.compile(rb"\x01([0-9a-f]{40,64}) (\d+)\n?")
+
+
+def last_changes(git: Git, commit: str, root: str, memory: Path) -> dict[str, datetime]:
+    """Path from the top of the repo -> time of the newest commit that touched it.
+
+    ``memory`` is a file that keeps the result: the next run reads only the commits since.
+    """
+    known, times = _recall(memory, root)
+    reachable = known and git.text("merge-base", "--is-ancestor", known, commit) is not None
+    if not reachable:
+        known, times = None, {}
+    if known != commit:
+        span = f"{known}..{commit}" if known else commit
+        for path, time in _changes(git, span, root).items():
+            times[path] = max(time, times.get(path, 0))
+        _remember(memory, root, commit, times)
+    return {path: datetime.fromtimestamp(time, UTC) for path, time in times.items()}
+
+
+def _changes(git: Git, span: str, root: str) -> dict[str, int]:
+    # A shallow history seems to make every file in its oldest commits: those dates are not true.
+    shallow_file = git.folder / (git.text("rev-parse", "--git-path", "shallow") or "shallow")
+    cut = set(shallow_file.read_bytes().split()) if shallow_file.is_file() else set()
+    # Finding renames would need the content of files, which is fetched on demand.
+    log = git.run(
+        *("log", "-z", "--name-only", "--no-renames", "--no-show-signature", "--no-ext-diff"),
+        *("--format=%x01%H %ct", span, "--", *([f":(top,literal){root}"] if root else [])),
+    )
+    times: dict[str, int] = {}
+    time, true = 0, True
+    for record in records(log):
+        path = record.lstrip(b"\n")
+        if commit := _COMMIT.match(path):
+            time, true = int(commit[2]), commit[1] not in cut
+            path = path[commit.end() :]
+        if path and true:
+            name = path.decode(errors="surrogateescape")
+            times[name] = max(time, times.get(name, 0))
+    return times
+
+
+def _recall(memory: Path, root: str) -> tuple[str | None, dict[str, int]]:
+    try:
+        kept = json.loads(memory.read_bytes())
+        if kept["root"] == root:
+            return kept["commit"], dict(kept["times"])
+    except (OSError, ValueError, KeyError, TypeError):
+        pass  # dates are read again from history
+    return None, {}
+
+
+def _remember(memory: Path, root: str, commit: str, times: dict[str, int]) -> None:
+    draft = memory.with_suffix(".draft")
+    try:
+        memory.parent.mkdir(parents=True, exist_ok=True)
+        draft.write_text(json.dumps({"root": root, "commit": commit, "times": times}))
+        draft.replace(memory)
+    except OSError as error:
+        raise DataFolderError(f"{memory} cannot be written: {error.strerror}.") from error
