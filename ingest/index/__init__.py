@@ -22,12 +22,15 @@ from ingest.index.confidence import confidence
 from ingest.index.facts import Facts
 from ingest.index.filters import Filters, Membership
 from ingest.index.live import LiveIndex
-from ingest.index.ranking import DEPTH
+from ingest.index.ranking import FURTHER
 from ingest.index.retrieval import Hit, rank
 from ingest.index.snapshot import COLLECTION
+from ingest.pages import Pages
 from ingest.permalinks import permalink
 from ingest.settings import IndexSettings
+from ingest.store import batches
 
+READ_AT_ONCE = 32
 DEFAULT_BUDGET = 9_600
 """Characters of passage text that one search gives."""
 
@@ -116,12 +119,10 @@ class Index:
             self._live.embed(query, snapshot),
             documents=filters.passing(snapshot.infos, self._membership),
             excluded=live.pages.rows_of(exclude) if exclude else (),
-            depth=max(DEPTH, k or 0),
+            depth=max(FURTHER, k or 0),
             closeness=self._live.closeness(),
         )
-        found = live.pages.passages([hit.row for hit in ranking.hits])
-        hits = [(hit, found[hit.row]) for hit in ranking.hits if hit.row in found]
-        taken = hits[:k] if k is not None else _within(hits, budget)
+        taken = _taken(live.pages, ranking.hits, k, budget)
         link = self._linker(snapshot.meta)
         passages = tuple(
             replace(passage, score=hit.score, distance=hit.distance, url=link(passage))
@@ -231,12 +232,18 @@ def open_index(
     return Index(settings, embedder, collections)
 
 
-def _within(hits: Sequence[tuple[Hit, Passage]], budget: int) -> list[tuple[Hit, Passage]]:
+def _taken(
+    pages: Pages, hits: Sequence[Hit], k: int | None, budget: int
+) -> list[tuple[Hit, Passage]]:
+    """The first ``k`` hits, or as many as begin within the budget; read only as far as needed."""
     taken: list[tuple[Hit, Passage]] = []
     used = 0
-    for hit, passage in hits:
-        if used >= budget:
-            break
-        taken.append((hit, passage))
-        used += len(passage.text)
+    for some in batches(hits, k or READ_AT_ONCE):
+        found = pages.passages([hit.row for hit in some])
+        for hit in some:
+            if used >= budget if k is None else len(taken) == k:
+                return taken
+            if hit.row in found:
+                taken.append((hit, found[hit.row]))
+                used += len(found[hit.row].text)
     return taken

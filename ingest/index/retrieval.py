@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from ingest.embedder import Embedder
 from ingest.index.confidence import LEADING, Signals, read_signals
-from ingest.index.ranking import DEPTH, PAGE_DEPTH, fuse, raised
+from ingest.index.ranking import DEPTH, FURTHER, PAGE_DEPTH, continued, fuse, raised
 from ingest.index.snapshot import Snapshot
 from ingest.index.vectors import best
 from ingest.pages import Pages
@@ -85,7 +85,7 @@ def rank(
     *,
     documents: Collection[int] | None = None,
     excluded: Collection[int] = (),
-    depth: int = DEPTH,
+    depth: int = FURTHER,
     closeness: Closeness | None = None,
 ) -> Ranking:
     """Rank the chunks of these documents (None: of all); without a vector by words alone.
@@ -121,6 +121,8 @@ def rank(
         for row, close in zip(leading, closeness(query, list(leading.values())), strict=True):
             scores[row] += SHARPENING * close
         ranked = raised(scores, page_of, by_page)
+    further = raised(fuse(by_meaning, by_keyword, FURTHER), page_of, by_page)
+    ranked = continued(ranked, further)
     signals = read_signals(
         terms,
         [row for row, _score in ranked[:LEADING]],
