@@ -11,10 +11,9 @@ from typing import Any
 
 import sqlalchemy as sa
 from slack_sdk import WebClient
-from slack_sdk.errors import SlackApiError
 from sqlalchemy.exc import IntegrityError
 
-from bot.clients import SLACK_FAILED, slack_error
+from bot.clients import SLACK_FAILED, is_passing, slack_error
 from bot.events import NOTICE
 from bot.journal import Journal
 from bot.records import Announcement
@@ -24,11 +23,6 @@ log = logging.getLogger(__name__)
 MAX_ATTEMPTS = 3
 RETRY_SECONDS = 120.0
 _KEEP_SECONDS = 120 * 86_400.0
-_PASSES = {
-    "ratelimited", "rate_limited", "internal_error", "fatal_error", "service_unavailable",
-    "request_timeout", "unknown",
-}  # fmt: skip
-"""Errors of Slack after which another attempt may succeed."""
 
 
 class Announcements:
@@ -62,9 +56,8 @@ class Announcements:
                 **message,
             )
         except SLACK_FAILED as error:
-            code = slack_error(error)
-            log.warning("could not post a notice into %s: %s", channel, code)
-            if isinstance(error, SlackApiError) and code not in _PASSES:
+            log.warning("could not post a notice into %s: %s", channel, slack_error(error))
+            if not is_passing(error):
                 self.finish(name)
             return False
         self.finish(name)

@@ -189,6 +189,12 @@ class Answering:
         answer = self._delivery.agent.answer(conversation)
         return answer, list(self._delivery.render(answer))
 
+    def renew(self) -> None:
+        """Keep the claims of what is being answered; one that was dropped runs out, to be found."""
+        with self._lock:
+            keys = list(self._pending)
+        self.journal.renew(keys)
+
     @property
     def idle(self) -> bool:
         """No answer is being made and none waits."""

@@ -18,6 +18,10 @@ from ingest.errors import FootnoteError, SettingsError
 
 SLACK_FAILED = (SlackApiError, OSError, HTTPException)
 """Everything a Web API call may raise when Slack refuses it or cannot be reached."""
+_PASSING = {
+    "ratelimited", "rate_limited", "internal_error", "fatal_error", "service_unavailable",
+    "request_timeout", "team_added_to_org", "unknown",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +78,17 @@ def identify(client: WebClient) -> Identity:
         team_id=str(me["team_id"]),
         enterprise_id=me.get("enterprise_id"),
     )
+
+
+def is_passing(error: Exception) -> bool:
+    """Whether another attempt may succeed: Slack was not reached, is in trouble, or asks to wait.
+
+    After most of these nobody knows whether the call was carried out.
+    """
+    if not isinstance(error, SlackApiError):
+        return True
+    status = getattr(error.response, "status_code", 200)
+    return slack_error(error) in _PASSING or status == 429 or status >= 500
 
 
 def slack_error(error: Exception) -> str:

@@ -12,6 +12,7 @@ import os
 import socket
 import time
 import uuid
+from collections.abc import Collection
 from pathlib import Path
 from typing import Literal
 
@@ -167,12 +168,15 @@ class Journal(Archive):
                 )
             )
 
-    def renew(self) -> None:
-        """Keep the claims of this process: it is alive."""
+    def renew(self, keys: Collection[Key]) -> None:
+        """Keep these claims of this process: it still works on them."""
+        these = sa.tuple_(NotedMessage.team, NotedMessage.channel, NotedMessage.ts).in_(
+            [_primary(key) for key in keys]
+        )
         with self.session() as session:
             session.execute(
                 sa.update(NotedMessage)
-                .where(NotedMessage.state == "claimed", NotedMessage.owner == self._me)
+                .where(NotedMessage.state == "claimed", NotedMessage.owner == self._me, these)
                 .values(lease_until=time.time() + LEASE_SECONDS)
             )
 

@@ -9,12 +9,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from slack_bolt import Ack
-from slack_sdk.errors import SlackApiError
 
 from bot.again import AGAIN, read_click, withdraw_offer
 from bot.answering import Answering
 from bot.app import Listener
-from bot.clients import SLACK_FAILED, slack_error
+from bot.clients import SLACK_FAILED, is_passing, slack_error
 from bot.events import Identity, Key, Message, Question, read_message
 from bot.journal import MAX_ATTEMPTS
 from bot.records import NotedMessage
@@ -42,7 +41,7 @@ class Recovery:
                 self._recover(noted)
             except SLACK_FAILED as error:
                 log.warning("could not recover %s: %s", noted.key, slack_error(error))
-                if isinstance(error, SlackApiError):  # else it stays noted, for the next round
+                if not is_passing(error):  # else it stays noted, for the next round
                     self._journal.ignore(noted.key, slack_error(error))
                     self._statuses.clear(noted.channel, noted.thread_ts)
 
@@ -52,7 +51,7 @@ class Recovery:
         if question is None:
             self._journal.ignore(noted.key, "not found again")
         elif noted.attempts < MAX_ATTEMPTS:
-            self._answering.consider(question, recovered=True)
+            self._answering.consider(question, recovered=True, seen=thread)
             return
         elif self._journal.give_up(noted.key) and not replies_of(noted.ts, thread, self._me):
             reference = uuid.uuid4().hex[:8]

@@ -17,7 +17,7 @@ from slack_sdk.errors import SlackApiError
 
 from agent.answer import Answer
 from bot.alerts import message_text
-from bot.clients import SLACK_FAILED, slack_error
+from bot.clients import SLACK_FAILED, is_passing, slack_error
 from bot.events import Question, metadata_of
 from bot.markup import escape
 from bot.stream import Stream
@@ -33,7 +33,6 @@ _CONTENT = {
     "msg_too_long", "markdown_text_conflict", "no_text", "invalid_attachments",
 }  # fmt: skip
 _METADATA = {"metadata_too_large", "invalid_metadata_format", "invalid_metadata_schema"}
-_UNSURE = {"internal_error", "fatal_error", "service_unavailable", "request_timeout", "unknown"}
 _ATTEMPTS = 3
 _NO_ANSWER = {"answer": "runbook", "question": "", "part": 0, "parts": 1}
 
@@ -199,7 +198,7 @@ class Replier:
                     raise
                 if code in _METADATA and metadata is not None:
                     metadata = {"event_type": EVENT_TYPE, "event_payload": _smallest(payload)}
-                elif isinstance(error, SlackApiError) and code not in _UNSURE:
+                elif not is_passing(error):
                     raise NotPosted(code) from error
                 else:
                     log.warning("posting into %s: %s", self.question.channel, code)

@@ -170,7 +170,7 @@ class Bot:
         at_start = True
         while not self._stopping.is_set():
             try:
-                self.journal.renew()
+                self.answering.renew()
                 self.recovery.recover(at_start=at_start)
                 at_start = False
             except Exception:  # the edge of the thread: a database that is away comes back

@@ -13,9 +13,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
 from slack_sdk import WebClient
-from slack_sdk.errors import SlackApiError
 
-from bot.clients import SLACK_FAILED, slack_error
+from bot.clients import SLACK_FAILED, is_passing, slack_error
 
 if TYPE_CHECKING:
     from agent.loop import Progress
@@ -25,7 +24,6 @@ log = logging.getLogger(__name__)
 REFRESH_SECONDS = 90.0
 PAUSE_SECONDS = 1.0
 _SHORT = 60
-_PASSING = {"ratelimited", "rate_limited", "internal_error", "fatal_error", "service_unavailable"}
 _FOR_GOOD = {
     "not_authorized", "missing_scope", "unknown_method", "method_deprecated", "no_permission",
     "not_allowed_token_type", "feature_not_enabled", "access_denied",
@@ -88,7 +86,7 @@ class Statuses:
             log.debug("%s refused: %s", method, code)
             if code in _FOR_GOOD:
                 self._refused.add(method)
-            return code in _PASSING or not isinstance(error, SlackApiError)
+            return is_passing(error)
         return True
 
 

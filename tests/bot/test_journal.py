@@ -110,7 +110,7 @@ def test_replicas_respect_a_living_claim_and_take_over_a_dead_one(
     assert one.holds(ASKED.key)
     assert not two.holds(ASKED.key)
     monkeypatch.setattr(module, "LEASE_SECONDS", -1.0)
-    one.renew()
+    one.renew([ASKED.key])
     assert [m.key for m in two.unfinished(at_start=True)] == [ASKED.key]
     assert two.claim(ASKED.key)
     assert not one.holds(ASKED.key)

@@ -2,10 +2,12 @@
 
 import json
 import logging
+from dataclasses import astuple, replace
 from typing import Any
 
 import pytest
 
+from bot.events import Question
 from tests.bot.conftest import Start
 from tests.bot.stage import Json, Script, Slack, wait_for
 
@@ -191,3 +193,47 @@ def test_a_message_of_forty_thousand_characters_is_answered_and_its_asker_told(
     reply = reply_to(slack, ts)
     assert "too long to read whole" in json.dumps(reply["blocks"])
     assert len(script.conversations[-1].question) < 13_000
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [{"error": "internal_error"}, {"error": "fatal_error"}, {"status": 503}, {"status": 500}],
+)
+def test_a_question_outlives_a_slack_in_trouble_after_a_crash(
+    failure: Json, slack: Slack, start: Start, script: Script
+) -> None:
+    first = start()
+    script.gate.clear()
+    ts = say(slack, f"{AT} how do I roll back?")
+    assert script.entered.wait(10)
+    first.die(script)
+    script.gate.set()
+    slack.post("fail", method="conversations.replies", times=1, **failure)
+    second = start()
+    assert not replies(slack, ts)
+    second.recovery.recover(at_start=True)
+    second.settle(0)
+    assert len(replies(slack, ts)) == 1
+
+
+def test_a_claim_that_nobody_works_on_runs_out(slack: Slack, start: Start, script: Script) -> None:
+    running = start()
+    script.gate.clear()
+    ts = say(slack, f"{AT} how do I roll back?")
+    assert script.entered.wait(10)
+    worked_on = running.journal.in_thread(running.answering.me.team_id, "C0INCIDENT", ts)[0].key
+    dropped = replace(worked_on, ts="1.1")
+    running.journal.note(
+        Question(*astuple(dropped), "1.1", ONCALL, "why?", "channel", is_mention=True)
+    )
+    assert running.journal.claim(dropped)
+
+    def leases() -> list[float]:
+        noted = [running.journal.message(key) for key in (worked_on, dropped)]
+        return [each.lease_until for each in noted if each is not None]
+
+    before = leases()
+    running.answering.renew()
+    after = leases()
+    assert after[0] > before[0]
+    assert after[1] == before[1]
