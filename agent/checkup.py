@@ -5,7 +5,7 @@ have it, or send something else.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import httpx2
 from anthropic import Anthropic, APIError, NotFoundError
@@ -26,6 +26,8 @@ class ModelCheck:
     """What the API says of a model, and where it differs from what we send."""
 
     said: str
+    verified: bool = True
+    """False where the API answers and does not say which models it has."""
     differences: tuple[str, ...] = ()
 
 
@@ -38,9 +40,11 @@ def examine_model(settings: AgentSettings) -> ModelCheck:
         try:
             other = _examined(client, settings.fallback_model, "FOOTNOTE_FALLBACK_MODEL", settings)
         except AgentError as error:
-            return ModelCheck(check.said, (*check.differences, str(error)))
+            return replace(check, differences=(*check.differences, str(error)))
     said = check.said if other.said == check.said else f"{check.said}, {other.said}"
-    return ModelCheck(said, (*check.differences, *other.differences))
+    return ModelCheck(
+        said, check.verified and other.verified, (*check.differences, *other.differences)
+    )
 
 
 def _examined(client: Anthropic, model: str, variable: str, settings: AgentSettings) -> ModelCheck:
@@ -49,12 +53,15 @@ def _examined(client: Anthropic, model: str, variable: str, settings: AgentSetti
         info = client.models.retrieve(model, timeout=_SECONDS)
         # The client takes anything for an answer: what is missing is None, or no such attribute.
         name = info.display_name or model
-        found = tuple(f"{model}: {said}" for said in _differences(info, model, settings))
-        return ModelCheck(f"{name} is available", (*found, *known))
+        found = _differences(info, model, settings)
+        return ModelCheck(f"{name} is available", differences=(*found, *known))
     except (NotFoundError, AttributeError) as error:
-        if settings.base_url:
-            said = f"{settings.base_url} answers, and does not describe {model}"
-            return ModelCheck(said, known)
+        listed = _listed(client) if settings.base_url else frozenset()
+        if model in listed:
+            return ModelCheck(f"{model} is available", differences=known)
+        if settings.base_url and not listed:
+            said = f"{settings.base_url} answers; whether it has {model} cannot be verified"
+            return ModelCheck(said, verified=False, differences=known)
         raise AgentError(
             f"{model} does not exist. Set {variable} to a current model id, "
             "such as claude-opus-5-5."
@@ -67,7 +74,22 @@ def _examined(client: Anthropic, model: str, variable: str, settings: AgentSetti
         ) from error
 
 
-def _differences(info: ModelInfo, model: str, settings: AgentSettings) -> Iterator[str]:
+def _listed(client: Anthropic) -> frozenset[str]:
+    """Ids of the models that a gateway lists; none where it lists nothing."""
+    try:
+        return frozenset(info.id for info in client.models.list(timeout=_SECONDS))
+    except (APIError, httpx2.HTTPError, AttributeError, TypeError):
+        return frozenset()
+
+
+def _differences(info: ModelInfo, model: str, settings: AgentSettings) -> tuple[str, ...]:
+    try:
+        return tuple(f"{model}: {said}" for said in _compared(info, model, settings))
+    except AttributeError:
+        return ()  # a gateway's own way to describe a model
+
+
+def _compared(info: ModelInfo, model: str, settings: AgentSettings) -> Iterator[str]:
     profile = profile_for(model, settings)
     if info.lifecycle in ("deprecated", "retired"):
         when = f" and goes away on {info.retires_at:%Y-%m-%d}" if info.retires_at else ""

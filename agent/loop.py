@@ -6,7 +6,7 @@ alone. Its text was checked against the passages before anybody sees it.
 
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from anthropic.types import Message
@@ -21,7 +21,7 @@ from agent.errors import Cancelled, ModelUnavailable
 from agent.exchange import Exchange, tool_calls
 from agent.memory import history, query_of, question, recalled
 from agent.model import ClaudeModel, Model
-from agent.offline import best, passages_text
+from agent.offline import failed, passages_answer
 from agent.preview import Preview
 from agent.prompts import prompt
 from agent.retrieval import Retrieval, SearchCache
@@ -30,7 +30,7 @@ from agent.settings import AgentSettings
 from agent.tools import Corpus
 from agent.verdict import Judged, judge
 from agent.web import search_web
-from ingest.errors import FootnoteError, IndexMissing, IngestError
+from ingest.errors import FootnoteError, IngestError, UnknownCollection
 from ingest.index import Index
 
 __all__ = ["Agent", "Progress", "build_agent"]
@@ -40,8 +40,6 @@ log = logging.getLogger(__name__)
 _PAUSES = 2
 _CORPORA = 50
 """Descriptions of the docs that are kept: one for each selection of collections."""
-_LATE = 0.8
-"""Seconds after the deadline in which an answer from passages is still made."""
 _HELP = (
     "Ask me about anything in the team's docs: an error code, an alert, a how-to. "
     "In a thread I read what was said before."
@@ -102,10 +100,19 @@ class Agent:
                 why = error.reason
                 draft.note("degrade", model=model.name, error=str(error))
                 log.warning("answer %s: %s", draft.id, error)
+            except Cancelled:
+                raise
             except IngestError as error:
+                why = "The model could not search the docs."
                 draft.note("degrade", model=model.name, error=type(error).__name__)
+                log.warning("answer %s: %s", draft.id, error)
                 break
-        return self._from_passages(draft, why)
+            except Exception as error:  # whatever it was: passages are better than nothing
+                why = "Answering with the model failed."
+                draft.note("degrade", model=model.name, error=type(error).__name__)
+                log.exception("answer %s", draft.id)
+                break
+        return passages_answer(draft, why, self._settings.deadline)
 
     def _begin(
         self,
@@ -114,9 +121,7 @@ class Agent:
         cancel: threading.Event | None,
     ) -> Draft:
         deadline = Deadline(self._settings.deadline, cancel)
-        index, corpus = self._index, Corpus(())
-        if conversation.collections is not None:
-            index = index.within(conversation.collections)
+        index, corpus = self._scoped(conversation.collections), Corpus(())
         revision, version = None, ""
         try:
             status = self._index.status()
@@ -127,6 +132,15 @@ class Agent:
             log.warning("index: %s", error)
         retrieval = Retrieval(index, self._cache, version, self._settings.max_searches)
         return Draft(conversation, deadline, retrieval, revision, on_progress, corpus)
+
+    def _scoped(self, collections: Sequence[str] | None) -> Index:
+        if collections is None:
+            return self._index
+        try:
+            return self._index.within(collections)
+        except UnknownCollection as error:
+            log.warning("index: %s", error)
+            return self._index.within(())  # rather nothing than what may not be seen here
 
     def _corpus(self, version: str, index: Index) -> Corpus:
         """What the model is told there is: the same words until the next ingest."""
@@ -154,7 +168,7 @@ class Agent:
         exchange, one_step = self._open(model, draft, deadline)
         message = self._steps(exchange, draft, deadline, one_step=one_step)
         if draft.retrieval.failed and not draft.retrieval.sources:
-            return self._failed(draft, "The docs could not be searched.")
+            return failed(draft, "The docs could not be searched.")
         judged = judge(reply_text(message.content), draft.conversation, draft.retrieval)
         self._note_verdict(draft, judged)
         if one_step and self._settings.route == "auto" and judged.verdict == "not_in_docs":
@@ -281,39 +295,6 @@ class Agent:
             removed=len(judged.grounded.removed),
             unsupported=len(judged.grounded.unsupported),
         )
-
-    def _from_passages(self, draft: Draft, why: str) -> Answer:
-        """The best passages, word for word; a search of our own where the model made none."""
-        passages, weak = draft.retrieval.best(), False
-        if not passages:
-            deadline = Deadline(self._settings.deadline + _LATE, draft.deadline.cancel)
-            deadline.start = draft.deadline.start
-            query = query_of(draft.conversation)
-            try:
-                [result] = deadline.run([lambda: draft.retrieval.index.search(query)])
-            except Cancelled:
-                raise
-            except IndexMissing:
-                return self._failed(draft, "No docs are indexed yet.")
-            except FootnoteError as error:
-                log.warning("answer %s: %s", draft.id, error)
-                return self._failed(draft, "The index of the docs cannot be read.")
-            except Exception:  # the last resort has failed: say so rather than nothing
-                log.exception("answer %s: search failed", draft.id)
-                return self._failed(draft, "The index of the docs cannot be read.")
-            if result is None:
-                return self._failed(draft, "Neither the model nor the search answered in time.")
-            passages, weak = draft.retrieval.supply(result.passages) or result.passages, result.weak
-        return draft.answer(
-            "retrieval_only",
-            passages_text(passages, why, weak=weak),
-            citations=best(passages),
-            reason=why,
-        )
-
-    def _failed(self, draft: Draft, reason: str) -> Answer:
-        text = f"_{reason} Try again in a few minutes, or look in the docs repo itself._"
-        return draft.answer("failed", text, reason=reason)
 
 
 def build_agent(index: Index, settings: AgentSettings, spending: Spending | None = None) -> Agent:

@@ -84,20 +84,25 @@ def said_by_people(conversation: Conversation) -> str:
 
 
 def recalled(conversation: Conversation, index: Index) -> list[Passage]:
+    """As many of the chunks that earlier answers cited as there is room for, newest first."""
+    passages = []
+    size = 0
+    for passage in cited_before(conversation, index):
+        size += len(passage.text)
+        if size > _RECALLED_CHARACTERS:
+            break
+        passages.append(passage)
+    return passages
+
+
+def cited_before(conversation: Conversation, index: Index) -> list[Passage]:
     """Chunks that earlier answers cited, newest first, where their text is still the same."""
     cited: dict[str, str | None] = {}
     for turn in reversed(conversation.earlier):
         for chunk in turn.cited or _bracketed(turn):
             cited.setdefault(chunk.id, chunk.hash)
-    passages = []
-    size = 0
-    for passage in index.passages(list(cited)) if cited else ():
-        size += len(passage.text)
-        if size > _RECALLED_CHARACTERS:
-            break
-        if cited[passage.id] in (None, passage.hash):
-            passages.append(passage)
-    return passages
+    found = index.passages(list(cited)) if cited else []
+    return [passage for passage in found if cited[passage.id] in (None, passage.hash)]
 
 
 def _bracketed(turn: Turn) -> tuple[CitedChunk, ...]:

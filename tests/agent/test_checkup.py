@@ -67,7 +67,13 @@ def test_the_fallback_is_looked_at_too() -> None:
     check = examined(described(), fallback_model="claude-haiku-9")
 
     assert "Claude Opus 5 5 is available" in check.said
-    assert "does not describe claude-haiku-9" in check.said
+    [difference] = check.differences
+    assert "claude-haiku-9 does not exist. Set FOOTNOTE_FALLBACK_MODEL" in difference
+
+
+def test_an_id_that_a_gateway_does_not_list_does_not_exist() -> None:
+    with pytest.raises(AgentError, match=r"claude-opus-9 does not exist\. Set FOOTNOTE_MODEL"):
+        examined(described(), model="claude-opus-9")
 
 
 def test_a_rejected_key_is_one_line_with_its_cure() -> None:
@@ -83,30 +89,65 @@ def test_an_api_that_is_not_there_is_one_line_with_its_cure() -> None:
         examine_model(AgentSettings(api_key="test", base_url="http://127.0.0.1:9"))
 
 
+def behind(gateway: type[BaseHTTPRequestHandler]) -> ModelCheck:
+    with ThreadingHTTPServer(("127.0.0.1", 0), gateway) as server:
+        Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_address[1]}"
+        check = examine_model(AgentSettings(api_key="test", base_url=url))
+        server.shutdown()
+    return check
+
+
+class Gateway(BaseHTTPRequestHandler):
+    """Answers every request alike."""
+
+    status, kind, body = 200, "application/json", b""
+
+    def do_GET(self) -> None:
+        self.send_response(self.status)
+        self.send_header("content-type", self.kind)
+        self.end_headers()
+        self.wfile.write(self.body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Silence."""
+
+
 @pytest.mark.parametrize(
-    ("kind", "body"),
+    ("status", "kind", "body"),
     [
-        ("text/html", b"<h1>hello</h1>"),
-        ("application/json", b'{"id": "x", "object": "model"}'),
-        ("application/json", b'{"id": "x", "capabilities": {}}'),
+        (200, "text/html", b"<h1>hello</h1>"),
+        (200, "application/json", b"[]"),
+        (404, "text/html", b"<h1>nothing here</h1>"),
+        (404, "application/json", b"{}"),
     ],
 )
-def test_a_gateway_that_describes_nothing_is_no_failure(kind: str, body: bytes) -> None:
-    class Gateway(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_response(200)
-            self.send_header("content-type", kind)
-            self.end_headers()
-            self.wfile.write(body)
+def test_what_a_gateway_does_not_tell_cannot_be_verified(
+    status: int, kind: str, body: bytes
+) -> None:
+    given = {"status": status, "kind": kind, "body": body}
+    check = behind(type("Silent", (Gateway,), given))
 
-        def log_message(self, format: str, *args: object) -> None:
-            """Silence."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Gateway) as gateway:
-        Thread(target=gateway.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
-        url = f"http://127.0.0.1:{gateway.server_address[1]}"
-        check = examine_model(AgentSettings(api_key="test", base_url=url))
-        gateway.shutdown()
-
-    assert url in check.said or OPUS in check.said
+    assert not check.verified
+    assert f"whether it has {OPUS} cannot be verified" in check.said
     assert check.differences == ()
+
+
+@pytest.mark.parametrize(
+    "body", [b'{"id": "x", "object": "model"}', b'{"id": "x", "capabilities": {}}']
+)
+def test_a_gateway_that_describes_a_model_in_its_own_way_has_it(body: bytes) -> None:
+    check = behind(type("Own", (Gateway,), {"body": body}))
+
+    assert check == ModelCheck(f"{OPUS} is available")
+
+
+def test_a_model_that_a_gateway_lists_and_does_not_describe_is_there() -> None:
+    class Listing(Gateway):
+        def do_GET(self) -> None:
+            listed = self.path.split("?")[0] == "/v1/models"
+            self.status = 200 if listed else 404
+            self.body = b'{"object": "list", "data": [{"id": "%s"}]}' % OPUS.encode()
+            super().do_GET()
+
+    assert behind(Listing) == ModelCheck(f"{OPUS} is available")

@@ -4,8 +4,12 @@ import time
 
 import pytest
 
-from tests.agent.conftest import Ask
+from agent.loop import Progress, build_agent
+from agent.settings import AgentSettings
+from ingest.index import Index
+from tests.agent.conftest import Ask, thread
 from tests.agent.test_loop import said, search
+from tests.fakes.messages_server import MessagesServer
 from tests.fakes.script import Broken, Fault, Stall, Step, Turn
 
 GOOD = Turn(text="Hello.")
@@ -236,3 +240,15 @@ def test_a_server_that_is_not_there_ends_in_passages(ask: Ask) -> None:
     answer = ask([], base_url="http://127.0.0.1:9").answer
 
     assert answer.reason == "The model cannot be reached."
+
+
+def test_whatever_goes_wrong_beside_the_model_ends_in_passages(index: Index, pay_4031: str) -> None:
+    def fail(_progress: Progress) -> None:
+        raise ValueError("a bug in what shows the progress")
+
+    with MessagesServer([search(), said(pay_4031)]) as server:
+        settings = AgentSettings.model_validate({"api_key": "test", "base_url": server.url})
+        answer = build_agent(index, settings).answer(thread("Why PAY-4031?"), on_progress=fail)
+
+    assert (answer.verdict, answer.reason) == ("retrieval_only", "Answering with the model failed.")
+    assert pay_4031 in [passage.id for passage in answer.citations]

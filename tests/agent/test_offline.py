@@ -6,7 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from agent.answer import Answer
+from agent.conversation import CitedChunk, Conversation, Turn
+from agent.loop import Agent, build_agent
 from agent.offline import passages_text
+from agent.settings import AgentSettings
+from ingest.index import Index
+from tests.agent.conftest import thread
 from tests.agent.test_content import PASSAGE
 
 
@@ -31,6 +37,53 @@ def test_only_the_best_three_are_shown() -> None:
     text = passages_text([replace(PASSAGE, id=f"p-{n}") for n in range(9)], "Why.")
 
     assert text.count("**Runbook") == 3
+
+
+def followed_up(agent: Agent, *questions: str) -> list[Answer]:
+    """The answers to questions that follow each other in a thread."""
+    turns: list[Turn] = []
+    answers = []
+    for question in questions:
+        turns.append(Turn("person", "oncall", question))
+        answer = agent.answer(Conversation(tuple(turns)))
+        cited = tuple(CitedChunk(passage.id, passage.hash) for passage in answer.citations)
+        turns.append(Turn("footnote", "footnote", answer.text, cited))
+        answers.append(answer)
+    return answers
+
+
+def test_a_follow_up_shows_what_does_not_stand_in_the_thread_yet(index: Index) -> None:
+    agent = build_agent(index, AgentSettings())
+
+    first, second, third = followed_up(
+        agent, "What does PAY-4031 mean?", "and how long does the failover take?", "and PAY-4031?"
+    )
+
+    shown = [{passage.id for passage in answer.citations} for answer in (first, second, third)]
+    assert not shown[0] & shown[1]
+    assert not (shown[0] | shown[1]) & shown[2]
+    assert "not repeated" in second.text
+    assert "not repeated" not in first.text
+
+
+def test_the_own_words_of_a_follow_up_count_as_much_as_the_thread(index: Index) -> None:
+    noise = "The gadget of part 7 is broken, and part 9 explains gadgets at length. " * 8
+    conversation = thread("How many days of remote work?", ("oncall", noise))
+
+    answer = build_agent(index, AgentSettings()).answer(conversation)
+
+    assert "people/remote-work.md" in [passage.path for passage in answer.citations]
+
+
+def test_a_passage_that_was_cited_and_not_quoted_may_still_be_shown(
+    index: Index, pay_4031: str
+) -> None:
+    said = f"The client signs with an old key [{pay_4031}]."
+    conversation = thread("What does PAY-4031 mean?", ("oncall", "Alert!"), ("footnote", said))
+
+    answer = build_agent(index, AgentSettings()).answer(conversation)
+
+    assert answer.citations[0].id == pay_4031
 
 
 @given(st.text(alphabet=st.sampled_from("ab`~\n> *[]()<!@"), min_size=1, max_size=120))
