@@ -3,6 +3,7 @@
 The lock is the operating system's, so it ends with its holder: one left by a crash is no obstacle.
 """
 
+import errno
 import json
 import os
 import socket
@@ -12,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from filelock import FileLock, Timeout
 
@@ -51,10 +53,7 @@ def own_data_folder(path: Path) -> Iterator[Owner]:
             owner.pid if owner else None,
         ) from None
     except OSError as error:
-        raise DataFolderError(
-            f"The data folder {path} cannot be written: {error.strerror}. "
-            "Set FOOTNOTE_DATA_DIR to a folder that can."
-        ) from error
+        raise cannot_be_used(path, error) from error
     try:
         owner = _this_process()
         _record(path).write_text(json.dumps(asdict(owner)))
@@ -98,6 +97,27 @@ def _this_process() -> Owner:
     words = [Path(sys.argv[0]).name, *sys.argv[1:2]]
     since = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     return Owner(os.getpid(), socket.gethostname(), " ".join(words), since)
+
+
+def check_place(path: Path) -> None:
+    """Raise DataFolderError when there is no data folder and none can be made; leaves no trace."""
+    if path.is_dir():
+        return
+    above = next((folder for folder in path.absolute().parents if folder.exists()), path)
+    try:
+        if path.exists():
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+        with TemporaryDirectory(prefix=".footnote-", dir=above):
+            pass
+    except OSError as error:
+        raise cannot_be_used(path, error) from error
+
+
+def cannot_be_used(path: Path, error: OSError) -> DataFolderError:
+    return DataFolderError(
+        f"The data folder {path} cannot be used ({error.strerror}): correct its permissions, or set"
+        " FOOTNOTE_DATA_DIR to a folder that can be written."
+    )
 
 
 def probe_data_folder(path: Path) -> str:

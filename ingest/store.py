@@ -1,4 +1,4 @@
-"""Vectors by chunk id, in one Chroma collection. The only module that knows Chroma.
+"""Vectors by chunk id, in one Chroma collection.
 
 Chroma keeps the vectors; it is not asked to search. Every passage needs its exact distance, also
 one that only the keyword index found, and a filter must not cost more than the search itself. A
@@ -7,21 +7,23 @@ size of a docs repo, where Chroma's own filtered query takes a hundred. Reading 
 another process wrote.
 """
 
-import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
-import chromadb
 import numpy as np
 import numpy.typing as npt
-from chromadb.api import ClientAPI
-from chromadb.config import Settings
-from chromadb.errors import ChromaError, NotFoundError
 
+from ingest.chroma import (
+    ClientAPI,
+    Collection,
+    check_file,
+    close_client,
+    open_client,
+    reading,
+    writing,
+)
 from ingest.documents import Chunk
-from ingest.errors import IndexDamaged, IngestError
 from ingest.settings import IndexSettings
 
 Vectors = npt.NDArray[np.float32]
@@ -29,15 +31,11 @@ T = TypeVar("T")
 
 READ_BATCH = 1000
 
-# Chroma shares one system between all clients of a folder, and neither starts nor stops it safely
-# when several threads open and close clients at the same time.
-_opening = threading.RLock()
-
 
 class Store:
     """One collection: writes, deletes and reads by chunk id. Close it after use."""
 
-    def __init__(self, client: ClientAPI, collection: chromadb.Collection) -> None:
+    def __init__(self, client: ClientAPI, collection: Collection) -> None:
         self._client = client
         self._collection = collection
         self._write_batch = client.get_max_batch_size()
@@ -49,7 +47,7 @@ class Store:
 
     def hashes(self) -> dict[str, str]:
         """Content hash by id of all that is stored."""
-        with _readable():
+        with reading():
             found = self._collection.get(include=["metadatas"])
         metadatas = found["metadatas"] or []
         return {
@@ -61,7 +59,7 @@ class Store:
         """Content hash and vector by id; unknown ids are left out."""
         stored: dict[str, tuple[str, Vectors]] = {}
         for batch in batches(ids, READ_BATCH):
-            with _readable():
+            with reading():
                 found = self._collection.get(ids=batch, include=["embeddings", "metadatas"])
             embeddings = np.asarray(found["embeddings"], dtype=np.float32)
             for id_, metadata, vector in zip(
@@ -73,7 +71,7 @@ class Store:
     def write(self, chunks: Sequence[Chunk], vectors: Sequence[Vectors]) -> None:
         """Store each chunk's vector under its id, over what was there."""
         for batch in batches(list(zip(chunks, vectors, strict=True)), self._write_batch):
-            with _writable():
+            with writing():
                 self._collection.upsert(
                     ids=[chunk.id for chunk, _ in batch],
                     embeddings=np.stack([vector for _, vector in batch]),
@@ -85,17 +83,16 @@ class Store:
 
     def delete(self, ids: Sequence[str]) -> None:
         for batch in batches(ids, self._write_batch):
-            with _writable():
+            with writing():
                 self._collection.delete(ids=batch)
 
     def drop(self) -> None:
         """Delete the collection; only a server needs it, a folder is deleted with all it holds."""
-        with _writable():
+        with writing():
             self._client.delete_collection(self._collection.name)
 
     def close(self) -> None:
-        with _opening:
-            self._client.close()  # type: ignore[attr-defined]  # on the class, not the interface
+        close_client(self._client)
 
     def __enter__(self) -> "Store":
         return self
@@ -108,8 +105,8 @@ def open_store(
     folder: Path, settings: IndexSettings, name: str, *, embedder: str | None = None
 ) -> Store:
     """Open the collection; with ``embedder`` (its fingerprint) it is created where missing."""
-    with _opening, _readable():
-        client = _client(folder, settings)
+    with reading():
+        client = open_client(folder, settings)
         try:
             if embedder is None:
                 collection = client.get_collection(name, embedding_function=None)
@@ -120,51 +117,27 @@ def open_store(
                     metadata={"embedder": embedder},
                     configuration={"hnsw": {"space": "cosine"}},
                 )
+            return Store(client, collection)
         except BaseException:
-            client.close()  # type: ignore[attr-defined]  # on the class, not the interface
+            close_client(client)
             raise
-    return Store(client, collection)
+
+
+def open_sound_store(folder: Path, settings: IndexSettings, name: str) -> Store:
+    """The same after every vector was read once. Raises IndexDamaged."""
+    if settings.chroma_host is None:
+        check_file(folder)
+    store = open_store(folder, settings, name)
+    try:
+        for batch in batches(list(store.hashes()), READ_BATCH):
+            store.vectors(batch)
+    except BaseException:
+        store.close()
+        raise
+    return store
 
 
 def batches(items: Sequence[T], size: int) -> Iterator[list[T]]:
     """The items in lists of at most ``size``."""
     for first in range(0, len(items), size):
         yield list(items[first : first + size])
-
-
-def _client(folder: Path, settings: IndexSettings) -> ClientAPI:
-    quiet: dict[str, Any] = {"anonymized_telemetry": False}
-    if settings.chroma_host is None:
-        return chromadb.PersistentClient(folder, settings=Settings(**quiet))
-    try:
-        return chromadb.HttpClient(
-            settings.chroma_host, settings.chroma_port, settings=Settings(**quiet)
-        )
-    except ValueError as error:
-        where = f"{settings.chroma_host}:{settings.chroma_port}"
-        raise IngestError(
-            f"No Chroma server answers at {where}: start it, or correct CHROMA_HOST."
-        ) from error
-
-
-@contextmanager
-def _readable() -> Iterator[None]:
-    try:
-        yield
-    except NotFoundError as error:
-        raise IndexDamaged("The index has lost its vectors: run `footnote ingest`.") from error
-    except ChromaError as error:
-        raise IndexDamaged(
-            f"The stored vectors cannot be read ({error}): run `footnote ingest` to rebuild them."
-        ) from error
-
-
-@contextmanager
-def _writable() -> Iterator[None]:
-    try:
-        yield
-    except ChromaError as error:
-        raise IngestError(
-            f"The vectors could not be written ({error}): check the disk, or the Chroma server,"
-            " and run `footnote ingest` again."
-        ) from error

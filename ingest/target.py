@@ -5,13 +5,15 @@ Otherwise a folder beside it, which takes its place when it is complete: until t
 answers. One that an earlier run left unfinished is continued.
 """
 
+import logging
 import uuid
-from collections.abc import Collection, Mapping, Sequence
-from contextlib import ExitStack, closing, suppress
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from ingest.documents import Chunk
-from ingest.errors import IndexDamaged
+from ingest.errors import IndexDamaged, IngestError
 from ingest.index import folders
 from ingest.index.calibration import calibrated
 from ingest.index.facts import Identity
@@ -19,7 +21,11 @@ from ingest.index.folders import IndexFolder
 from ingest.index.snapshot import COLLECTION
 from ingest.pages import Pages, StoredDocument
 from ingest.settings import IndexSettings
-from ingest.store import Store, Vectors, open_store
+from ingest.store import Store, Vectors, open_sound_store, open_store
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 LOCAL_COLLECTION = "footnote"
 
@@ -59,23 +65,23 @@ class Target:
 
     def answering_pages(self) -> dict[str, StoredDocument]:
         """The pages that searches find at the moment, as far as they can be read."""
-        live = folders.live(self.settings.data_dir)
-        if live is None:
-            return {}
-        if live == self.folder:
-            return self.pages.documents()
-        with suppress(IndexDamaged), closing(Pages(live.pages)) as pages:
-            return pages.documents()
-        return {}
+        return self._answering(Pages.documents)
 
     def answering_meta(self) -> dict[str, str]:
         """What the index notes of itself that answers at the moment."""
-        live = folders.live(self.settings.data_dir)
-        if live is None or live == self.folder:
-            return self.pages.meta()
-        with suppress(IndexDamaged), closing(Pages(live.pages)) as pages:
-            return pages.meta()
-        return {}
+        return self._answering(Pages.meta)
+
+    def _answering(self, read: Callable[[Pages], dict[str, T]]) -> dict[str, T]:
+        live = folders.sound_live(self.settings.data_dir)
+        if live is None:
+            return {}
+        if live == self.folder:
+            return read(self.pages)
+        try:
+            with closing(Pages(live.pages)) as pages:
+                return read(pages)
+        except IndexDamaged:
+            return {}  # which is why it is replaced, and what the report says
 
     def write_vectors(self, chunks: Sequence[Chunk], vectors: Sequence[Vectors]) -> None:
         self.store.write(chunks, vectors)
@@ -89,7 +95,7 @@ class Target:
     def complete(self, noted: Mapping[str, str]) -> None:
         """Note what was ingested, and let this index answer."""
         self.pages.set_meta(noted)
-        current = folders.live(self.settings.data_dir)
+        current = folders.sound_live(self.settings.data_dir)
         if current is not None and self.older is not None:
             self.pages.set_meta(calibrated(current))  # the same embedder: it still holds
         if current != self.folder:
@@ -106,22 +112,26 @@ class Target:
 
 def open_target(settings: IndexSettings, identity: Identity) -> Target:
     """The folder to write into, made where there is none that fits."""
-    live = folders.live(settings.data_dir)
-    if live is None:
-        return _unfinished(settings, identity) or _created(settings, identity)
-    sound = True
+    live = target = None
+    sound, warning = False, ""
     try:
-        target = _reopened(live, settings, identity)
-        warning = "The embedder, or the way pages are indexed, has changed: the index was rebuilt."
+        live = folders.live(settings.data_dir)
+        if live is not None:
+            target = _reopened(live, settings, identity)
+            sound = True
+            warning = (
+                "The embedder, or the way pages are indexed, has changed: the index was rebuilt."
+            )
     except IndexDamaged as error:
-        target, sound = None, False
         cause = str(error).partition(": run `footnote ingest`")[0]
         warning = f"{cause}: the index was rebuilt."
     if target is None:
         target = _unfinished(settings, identity) or _created(settings, identity)
-        target.older = _older_store(live, settings, identity)
         target.may_wait = sound
-        target.warnings.append(warning)
+        if live is not None:
+            target.older = _older_store(live, settings, identity)
+        if warning:
+            target.warnings.append(warning)
     return target
 
 
@@ -133,7 +143,7 @@ def _reopened(folder: IndexFolder, settings: IndexSettings, identity: Identity) 
         meta = pages.meta()
         if Identity.from_meta(meta) != identity:
             return None
-        store = stack.enter_context(open_store(folder.chroma, settings, meta[COLLECTION]))
+        store = stack.enter_context(open_sound_store(folder.chroma, settings, meta[COLLECTION]))
         target = Target(settings, folder, pages, store, store.hashes())
         stack.pop_all()
     return target
@@ -143,10 +153,13 @@ def _unfinished(settings: IndexSettings, identity: Identity) -> Target | None:
     """What an earlier run began in the same way; everything else beside the live one goes."""
     target = None
     for folder in folders.unfinished(settings.data_dir):
+        found = None
         if target is None:
-            with suppress(IndexDamaged):
-                target = _reopened(folder, settings, identity)
-        if target is None or target.folder != folder:
+            try:
+                found = target = _reopened(folder, settings, identity)
+            except IndexDamaged as error:
+                log.warning("%s is not continued: %s", folder.path, error)
+        if found is None:
             _discard(folder, settings)
     return target
 
@@ -168,8 +181,11 @@ def _created(settings: IndexSettings, identity: Identity) -> Target:
 
 def _older_store(live: IndexFolder, settings: IndexSettings, identity: Identity) -> Store | None:
     """The live index's vectors, if they can be read and are of the same space."""
+    name = _collection_name(live, settings)
+    if name is None:
+        return None
     try:
-        store = open_store(live.chroma, settings, _collection_name(live))
+        store = open_sound_store(live.chroma, settings, name)
     except IndexDamaged:
         return None
     if store.embedder != identity.embedder:
@@ -178,21 +194,22 @@ def _older_store(live: IndexFolder, settings: IndexSettings, identity: Identity)
     return store
 
 
-def _collection_name(folder: IndexFolder) -> str:
+def _collection_name(folder: IndexFolder, settings: IndexSettings) -> str | None:
+    """None where it is not known: any other on a server may belong to somebody else."""
     try:
         with closing(Pages(folder.pages)) as pages:
-            return pages.meta().get(COLLECTION, LOCAL_COLLECTION)
+            return pages.meta().get(COLLECTION)
     except IndexDamaged:
-        return LOCAL_COLLECTION
+        return LOCAL_COLLECTION if settings.chroma_host is None else None
 
 
 def _discard(folder: IndexFolder, settings: IndexSettings) -> None:
-    if settings.chroma_host is not None:
-        with (
-            suppress(IndexDamaged),
-            open_store(folder.chroma, settings, _collection_name(folder)) as store,
-        ):
-            store.drop()
+    if settings.chroma_host is not None and (name := _collection_name(folder, settings)):
+        try:
+            with open_store(folder.chroma, settings, name) as store:
+                store.drop()
+        except IngestError as error:
+            log.warning("Collection %s may be left on the Chroma server: %s", name, error)
     folders.remove(folder)
 
 

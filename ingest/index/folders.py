@@ -10,7 +10,8 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from ingest.errors import DataFolderError
+from ingest.errors import IndexDamaged
+from ingest.ownership import cannot_be_used, check_place
 
 POINTER = "current"
 _NAME = re.compile(r"index-(\d+)")
@@ -36,18 +37,38 @@ class IndexFolder:
 
 
 def live(data_dir: Path) -> IndexFolder | None:
-    """The folder that answers; None when nothing was ever completed."""
+    """The folder that answers; None when nothing was ever completed.
+
+    Raises IndexDamaged when the pointer leads nowhere, DataFolderError when no index can be there.
+    """
     try:
         name = (data_dir / POINTER).read_text(encoding="utf-8", errors="replace").strip()
-    except (FileNotFoundError, NotADirectoryError):
+    except FileNotFoundError:
+        check_place(data_dir)
         return None
+    except IsADirectoryError:
+        name = ""
+    except OSError as error:
+        raise cannot_be_used(data_dir, error) from error
     folder = IndexFolder(data_dir / name)
-    return folder if _NAME.fullmatch(name) and folder.path.is_dir() else None
+    if not _NAME.fullmatch(name) or not folder.path.is_dir():
+        raise IndexDamaged(
+            f"{data_dir / POINTER} does not name an index: run `footnote ingest` to rebuild it."
+        )
+    return folder
+
+
+def sound_live(data_dir: Path) -> IndexFolder | None:
+    """The same for whoever replaces it: None, too, when the pointer is damaged."""
+    try:
+        return live(data_dir)
+    except IndexDamaged:
+        return None
 
 
 def unfinished(data_dir: Path) -> list[IndexFolder]:
     """Folders beside the live one: left by a run that did not come to its end."""
-    current = live(data_dir)
+    current = sound_live(data_dir)
     return [folder for folder in _all(data_dir) if current is None or folder.path != current.path]
 
 
@@ -58,21 +79,23 @@ def start(data_dir: Path) -> IndexFolder:
     try:
         folder.path.mkdir(parents=True)
     except OSError as error:
-        raise DataFolderError(
-            f"The data folder {data_dir} cannot be written ({error.strerror}): "
-            "correct its permissions, or set FOOTNOTE_DATA_DIR."
-        ) from error
+        raise cannot_be_used(data_dir, error) from error
     return folder
 
 
 def make_live(data_dir: Path, folder: IndexFolder) -> None:
     """Point searches at this folder, from one moment to the next."""
-    draft = data_dir / f"{POINTER}.new"
-    with draft.open("w", encoding="utf-8") as file:
-        file.write(folder.name)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(data_dir / POINTER)
+    pointer, draft = data_dir / POINTER, data_dir / f"{POINTER}.new"
+    try:
+        if pointer.is_dir():  # whoever made it, nothing could take its place
+            shutil.rmtree(pointer)
+        with draft.open("w", encoding="utf-8") as file:
+            file.write(folder.name)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(pointer)
+    except OSError as error:
+        raise cannot_be_used(data_dir, error) from error
 
 
 def remove(folder: IndexFolder) -> None:

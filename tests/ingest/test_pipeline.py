@@ -11,7 +11,14 @@ import numpy as np
 import pytest
 
 from ingest.documents import IngestReport, SearchResult
-from ingest.errors import DocsRepoError, IndexMissing, IngestError, LargeDeletion
+from ingest.errors import (
+    DataFolderError,
+    DocsRepoError,
+    IndexDamaged,
+    IndexMissing,
+    IngestError,
+    LargeDeletion,
+)
 from ingest.index import Index, open_index
 from ingest.index import folders as index_folders
 from ingest.pages import Pages
@@ -432,6 +439,54 @@ def test_lost_vectors_are_made_anew(docs: Docs) -> None:
     report = docs.ingest()
     assert report.embedded == 3
     assert docs.ids() == {"pay-0", "ledger-0", "oncall/README-0"}
+
+
+@pytest.mark.parametrize("garbage", [b"no database" * 1_000, b""])
+def test_a_vector_database_that_is_garbage_is_rebuilt(docs: Docs, garbage: bytes) -> None:
+    docs.ingest()
+    docs.index.close()
+    folder = index_folders.live(docs.settings.data_dir)
+    assert folder
+    (folder.chroma / "chroma.sqlite3").write_bytes(garbage)
+    with pytest.raises(IndexDamaged, match="footnote ingest"):
+        docs.search("payout")
+    report = docs.ingest()
+    assert report.embedded == 3
+    (warning,) = report.warnings
+    assert warning.endswith(": the index was rebuilt.")
+    assert "\n" not in warning
+    assert docs.ids() == {"pay-0", "ledger-0", "oncall/README-0"}
+    assert docs.search("payout worker").passages[0].id == "pay-0"
+
+
+@pytest.mark.parametrize("kind", ["folder", "garbage", "elsewhere"])
+def test_a_damaged_pointer_is_named_and_mended_with_the_index_there_is(
+    docs: Docs, kind: str
+) -> None:
+    docs.ingest()
+    pointer = docs.settings.data_dir / "current"
+    if kind == "folder":
+        pointer.unlink()
+        (pointer / "inside").mkdir(parents=True)
+    else:
+        pointer.write_text("index-99" if kind == "elsewhere" else "\0 nonsense", encoding="utf-8")
+    with pytest.raises(IndexDamaged, match=r"current does not name an index.*footnote ingest"):
+        docs.search("payout")
+    report = docs.ingest()
+    assert report.embedded == 0
+    assert "the index was rebuilt" in report.warnings[0]
+    assert docs.search("payout worker").passages[0].id == "pay-0"
+    assert docs.ids() == {"pay-0", "ledger-0", "oncall/README-0"}
+
+
+@pytest.mark.parametrize("place", ["file", "file/below", "/dev/null", "/proc/none"])
+def test_a_place_that_can_hold_no_index_is_no_empty_index(docs: Docs, place: str) -> None:
+    folder = docs.folder.parent / place
+    (docs.folder.parent / "file").write_text("a file", encoding="utf-8")
+    index = open_index(IndexSettings(data_dir=folder), docs.embedder)
+    for read in (index.status, index.documents, lambda: index.search("payout")):
+        with pytest.raises(DataFolderError, match="FOOTNOTE_DATA_DIR"):
+            read()
 
 
 def test_an_index_of_an_older_version_is_rebuilt_from_its_vectors(docs: Docs) -> None:

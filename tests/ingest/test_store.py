@@ -4,6 +4,7 @@ import gc
 import shutil
 import socket
 import subprocess
+import sys
 import sysconfig
 import time
 from collections.abc import Iterator
@@ -16,7 +17,7 @@ import pytest
 from ingest.documents import Chunk
 from ingest.errors import IndexDamaged, IngestError
 from ingest.settings import IndexSettings
-from ingest.store import open_store
+from ingest.store import open_sound_store, open_store
 
 SETTINGS = IndexSettings()
 
@@ -131,3 +132,63 @@ def test_a_chroma_server_holds_the_vectors_in_place_of_the_folder(
     assert not (tmp_path / "unused").exists()
     del store
     gc.collect()
+
+
+def harmed(file: Path, kind: str) -> None:
+    """Damage of the kinds that disks and people do."""
+    whole = bytearray(file.read_bytes())
+    pages = range(4096, len(whole), 4096)
+    if kind == "garbage":
+        whole[:] = np.random.default_rng(0).bytes(50_000)
+    elif kind == "half":
+        del whole[len(whole) // 2 :]
+    else:
+        for page in pages if kind == "middle" else pages[:: len(pages) // 5]:
+            whole[page : page + 4096] = bytes(4096)
+    file.write_bytes(whole)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("kind", ["garbage", "half", "middle", "few"])
+def test_a_damaged_database_is_damage_each_time_it_is_opened(tmp_path: Path, kind: str) -> None:
+    with open_store(tmp_path, SETTINGS, "footnote", embedder="one") as store:
+        store.write([chunk(number) for number in range(50)], list(np.eye(50, dtype=np.float32)))
+    harmed(tmp_path / "chroma.sqlite3", kind)
+    for _ in range(2):
+        with (
+            pytest.raises(IndexDamaged, match="footnote ingest") as error,
+            open_store(tmp_path, SETTINGS, "footnote") as store,
+        ):
+            store.vectors(list(store.hashes()))
+        assert "\n" not in str(error.value)
+    with pytest.raises(IndexDamaged):
+        open_sound_store(tmp_path, SETTINGS, "footnote")
+
+
+def test_a_folder_that_failed_to_open_is_opened_when_it_is_mended(tmp_path: Path) -> None:
+    file = tmp_path / "chroma.sqlite3"
+    file.write_bytes(b"no database" * 1_000)
+    with pytest.raises(IndexDamaged):
+        open_store(tmp_path, SETTINGS, "footnote", embedder="one")
+    file.unlink()
+    with open_store(tmp_path, SETTINGS, "footnote", embedder="one") as store:
+        assert store.hashes() == {}
+
+
+def test_vectors_that_are_gone_beside_a_sound_database_are_damage(tmp_path: Path) -> None:
+    count = 1_200  # from a thousand on they lie in files of their own
+    with open_store(tmp_path, SETTINGS, "footnote", embedder="one") as store:
+        store.write([chunk(n) for n in range(count)], list(np.eye(count, 8, dtype=np.float32) + 1))
+    open_sound_store(tmp_path, SETTINGS, "footnote").close()
+    next(tmp_path.rglob("data_level0.bin")).unlink()
+    with pytest.raises(IndexDamaged, match="footnote ingest"):
+        open_sound_store(tmp_path, SETTINGS, "footnote")
+
+
+@pytest.mark.parametrize("dotenv", [b"\xff\xfeS\x00", b"MIGRATIONS=nonsense\nIS_PERSISTENT=7\n"])
+def test_chroma_does_not_read_our_settings(tmp_path: Path, dotenv: bytes) -> None:
+    (tmp_path / ".env").write_bytes(dotenv)
+    done = subprocess.run(
+        [sys.executable, "-c", "import ingest.store"], cwd=tmp_path, check=False, timeout=60
+    )
+    assert done.returncode == 0
