@@ -98,7 +98,7 @@ def reading() -> Iterator[None]:
     try:
         yield
     except NotFoundError as error:
-        raise IndexDamaged("The index has lost its vectors: run `footnote ingest`.") from error
+        raise lost() from error
     except BaseException as error:
         if isinstance(error, FootnoteError) or not _is_failure(error):
             raise
@@ -129,6 +129,10 @@ def _forget(identifier: str) -> None:
     """A system that failed to start stays shared, half made: the next client would get that one."""
     if identifier not in SharedSystemClient._identifier_to_refcount:
         SharedSystemClient._identifier_to_system.pop(identifier, None)
+
+
+def lost() -> IndexDamaged:
+    return IndexDamaged("The index has lost its vectors: run `footnote ingest` to rebuild them.")
 
 
 def _damaged(reason: object) -> IndexDamaged:

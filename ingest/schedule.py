@@ -18,7 +18,7 @@ from apscheduler.schedulers.background import BackgroundScheduler
 from apscheduler.triggers.cron import CronTrigger
 
 from ingest.embedder import Embedder
-from ingest.errors import FootnoteError, SettingsError
+from ingest.errors import FootnoteError, IngestError, SettingsError
 from ingest.index import Index
 from ingest.runner import IngestStopped, Runner
 from ingest.runs import Reason, Runs
@@ -124,7 +124,7 @@ class Schedule:
         except IngestStopped:
             return
         except Exception:  # whatever it is: an empty index answers nothing until tomorrow
-            if self._index.status().documents == 0:
+            if self._answers_nothing():
                 self._retry_soon()
             raise
         log.info(
@@ -136,6 +136,12 @@ class Schedule:
             log.warning("Ingest: %s failed: %s", failed.path, failed.reason)
         for warning in report.warnings:
             log.warning("Ingest: %s", warning)
+
+    def _answers_nothing(self) -> bool:
+        try:
+            return self._index.status().documents == 0
+        except IngestError:
+            return True
 
     def _retry_soon(self) -> None:
         if not self._stopping.is_set():

@@ -19,6 +19,7 @@ from ingest.chroma import (
     Collection,
     check_file,
     close_client,
+    lost,
     open_client,
     reading,
     writing,
@@ -106,6 +107,8 @@ def open_store(
 ) -> Store:
     """Open the collection; with ``embedder`` (its fingerprint) it is created where missing."""
     with reading():
+        if settings.chroma_host is None and embedder is None and not folder.is_dir():
+            raise lost()  # Chroma would make an empty one
         client = open_client(folder, settings)
         try:
             if embedder is None:

@@ -24,7 +24,7 @@ from ingest.index.filters import Filters, Membership
 from ingest.index.live import LiveIndex
 from ingest.index.ranking import FURTHER
 from ingest.index.retrieval import Hit, rank
-from ingest.index.snapshot import COLLECTION
+from ingest.index.snapshot import COLLECTION, OpenFolder
 from ingest.pages import Pages
 from ingest.permalinks import permalink
 from ingest.settings import IndexSettings
@@ -82,7 +82,7 @@ class Index:
         if not self._membership.collections:
             return ()
         try:
-            paths = self._live.folder().pages.documents()
+            paths = self._live.read(lambda live: live.pages.documents())
         except IndexMissing:
             paths = {}
         held = Counter(name for path in paths for name in self._membership.names(path))
@@ -109,9 +109,19 @@ class Index:
         ``path`` is a prefix; of ``tags`` one has to match; ``exclude`` holds ids already seen.
         """
         query = query.encode("utf-8", "replace").decode()
-        live = self._live.folder()
-        snapshot = live.snapshot()
         filters = Filters(self._scope, path, collection, tags, updated_after)
+        return self._live.read(lambda live: self._search(live, query, k, budget, filters, exclude))
+
+    def _search(
+        self,
+        live: OpenFolder,
+        query: str,
+        k: int | None,
+        budget: int,
+        filters: Filters,
+        exclude: Collection[str],
+    ) -> SearchResult:
+        snapshot = live.snapshot()
         ranking = rank(
             snapshot,
             live.pages,
@@ -133,7 +143,9 @@ class Index:
 
     def passages(self, ids: Sequence[str]) -> list[Passage]:
         """The chunks with these ids, in this order; unknown ids are left out."""
-        live = self._live.folder()
+        return self._live.read(lambda live: self._passages(live, ids))
+
+    def _passages(self, live: OpenFolder, ids: Sequence[str]) -> list[Passage]:
         link = self._linker(live.pages.meta())
         found = live.pages.passages_by_id(ids)
         return [
@@ -144,7 +156,9 @@ class Index:
 
     def page(self, path: str) -> Page | None:
         """A whole page: by its path, with or without ``.md``, or by one of its chunk ids."""
-        live = self._live.folder()
+        return self._live.read(lambda live: self._page(live, path))
+
+    def _page(self, live: OpenFolder, path: str) -> Page | None:
         stored = live.pages.documents()
         wanted = path.strip().removeprefix("./").lstrip("/")
         stem, _dash, number = wanted.rpartition("-")
@@ -160,7 +174,7 @@ class Index:
 
     def documents(self, prefix: str = "") -> list[DocumentInfo]:
         """Pages whose path begins with ``prefix``, by path."""
-        stored = self._live.folder().pages.documents()
+        stored = self._live.read(lambda live: live.pages.documents())
         return [
             document.info
             for path, document in stored.items()
@@ -170,12 +184,12 @@ class Index:
     def status(self) -> IndexStatus:
         """What is indexed in all; says so, too, when nothing is."""
         try:
-            live = self._live.folder()
+            meta, (documents, chunks) = self._live.read(
+                lambda live: (live.pages.meta(), live.pages.counts())
+            )
         except IndexMissing:
             return IndexStatus()
-        meta = live.pages.meta()
         facts = Facts.from_meta(meta)
-        documents, chunks = live.pages.counts()
         return IndexStatus(
             revision=facts.revision if facts else None,
             ingested_at=facts.ingested_at if facts else None,
@@ -191,7 +205,7 @@ class Index:
 
     def warm(self) -> None:
         """Read the vectors now, so that the next search does not have to."""
-        self._live.folder().snapshot()
+        self._live.read(OpenFolder.snapshot)
 
     def close(self) -> None:
         self._live.close()

@@ -7,6 +7,7 @@ rename; only then the old folder goes, which is the only way to get Chroma's dis
 import os
 import re
 import shutil
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -99,6 +100,9 @@ def make_live(data_dir: Path, folder: IndexFolder) -> None:
 
 
 def remove(folder: IndexFolder) -> None:
+    # First what reading begins with: whoever opens the folder now finds all of it, or none.
+    with suppress(OSError):
+        folder.pages.unlink()
     shutil.rmtree(folder.path, ignore_errors=True)
 
 

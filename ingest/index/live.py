@@ -2,18 +2,23 @@
 
 import logging
 import threading
+from collections.abc import Callable
 from functools import partial
+from typing import TypeVar
 
 from ingest.embedder import Embedder, open_embedder
-from ingest.errors import IndexMissing
+from ingest.errors import IndexDamaged, IndexMissing
 from ingest.index import folders
 from ingest.index.facts import Identity
+from ingest.index.folders import IndexFolder
 from ingest.index.late_interaction import TokenEmbedder, closeness
 from ingest.index.retrieval import Closeness, QueryVector, query_vector
 from ingest.index.snapshot import OpenFolder, Snapshot
 from ingest.settings import IndexSettings
 
 log = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 
 class LiveIndex:
@@ -25,20 +30,25 @@ class LiveIndex:
         self._open: OpenFolder | None = None
         self._lock = threading.Lock()
 
-    def folder(self) -> OpenFolder:
-        folder = folders.live(self._settings.data_dir)
-        if folder is None:
-            raise IndexMissing("Nothing is indexed yet: run `footnote ingest`.")
-        with self._lock:
-            if self._open is None or not self._open.still_is(folder):
-                if self._open is not None:
-                    self._open.close()
-                self._open = OpenFolder(folder, self._settings)
-            return self._open
+    def read(self, work: Callable[[OpenFolder], T]) -> T:
+        """What ``work`` finds in the live folder; begun again where that one is replaced meanwhile.
+
+        An ingest, in whatever process, deletes the folder that it replaced without asking who is
+        still reading.
+        """
+        while True:
+            folder = folders.live(self._settings.data_dir)
+            if folder is None:
+                raise IndexMissing("Nothing is indexed yet: run `footnote ingest`.")
+            try:
+                return work(self._opened(folder))
+            except IndexDamaged:
+                if folders.live(self._settings.data_dir) == folder:
+                    raise
 
     def embed(self, query: str, snapshot: Snapshot) -> QueryVector | None:
         """The query's vector, or None when this model is not the one that the index has."""
-        embedder = self._opened()
+        embedder = self._embedder_of_queries()
         identity = Identity.from_meta(snapshot.meta)
         if identity is None or identity.embedder != embedder.fingerprint:
             log.warning("The index was built with another embedder: found by words only.")
@@ -47,7 +57,7 @@ class LiveIndex:
 
     def closeness(self) -> Closeness | None:
         """Late interaction, where it is asked for and the embedder can do it."""
-        embedder = self._opened() if self._settings.late_interaction else None
+        embedder = self._embedder_of_queries() if self._settings.late_interaction else None
         if not isinstance(embedder, TokenEmbedder):
             return None
         return partial(closeness, embedder=embedder)
@@ -61,7 +71,15 @@ class LiveIndex:
                 self._open.close()
                 self._open = None
 
-    def _opened(self) -> Embedder:
+    def _opened(self, folder: IndexFolder) -> OpenFolder:
+        with self._lock:
+            if self._open is None or not self._open.still_is(folder):
+                if self._open is not None:
+                    self._open.close()
+                self._open = OpenFolder(folder, self._settings)
+            return self._open
+
+    def _embedder_of_queries(self) -> Embedder:
         with self._lock:
             if self._embedder is None:
                 self._embedder = open_embedder(self._settings)

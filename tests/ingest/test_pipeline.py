@@ -4,7 +4,9 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -379,6 +381,33 @@ def test_searches_go_on_while_pages_change(docs: Docs) -> None:
     found: list[str] = []
     docs.ingest(progress=lambda _: found.append(docs.search("payout worker").passages[0].text))
     assert set(found) == {PAY.strip(), "# Pay\n\nThe payout worker restarts by itself now."}
+
+
+def test_no_search_fails_while_the_index_is_replaced_again_and_again(docs: Docs) -> None:
+    docs.ingest()
+    elsewhere = open_index(docs.settings, HashingEmbedder())
+    over = threading.Event()
+    found: list[str] = []
+
+    def search(index: Index) -> None:
+        while not over.is_set():
+            found.append(index.search("payout worker").passages[0].id)
+            found.extend(passage.id for passage in index.passages(["pay-0"]))
+            assert index.status().documents == 3
+
+    with ThreadPoolExecutor(4) as threads:
+        searching = [threads.submit(search, index) for index in (docs.index, elsewhere) * 2]
+        try:
+            for version in range(2, 8):
+                docs.embedder = HashingEmbedder(str(version))
+                assert docs.ingest().embedded == 3
+        finally:
+            over.set()
+        for one in searching:
+            one.result()
+    elsewhere.close()
+    assert set(found) == {"pay-0"}
+    assert [path.name for path in docs.settings.data_dir.glob("index-*")] == ["index-7"]
 
 
 def test_an_index_of_another_embedder_is_searched_by_words(docs: Docs) -> None:
