@@ -22,7 +22,7 @@ from ingest.evaluate import ASKED_FOR, EVAL_FOLDER, NOT_DOCS, corpus_folder, ope
 from ingest.evaluate.scoring import Mark, averages, compare, mark
 from ingest.index.folders import live
 from ingest.index.late_interaction import TokenEmbedder, closeness
-from ingest.index.ranking import BONUS_SHARES, DEPTH, PAGE_DEPTH, fuse, raised
+from ingest.index.ranking import BONUS_SHARES, FURTHER, PAGE_DEPTH, continued, fuse, raised
 from ingest.index.retrieval import SHARPENED, SHARPENING, query_vector, telling
 from ingest.index.snapshot import OpenFolder
 from ingest.index.vectors import Matrix, best
@@ -33,6 +33,7 @@ from ingest.terms import query_terms
 from tests.bench.machine import machine
 
 RRF = 10
+AS_BUILT = "+ further down the lists after the first 8 (as built)"
 WINDOW, OVERLAP = 1_200, 200
 SHOWN = ("file@8", "quote@4.8k", "quote@9.6k", "mrr")
 
@@ -78,7 +79,11 @@ def _sharpened(c: Candidates) -> list[int]:
     close = closeness(c.query, list(texts.values()), c.embedder)
     for row, value in zip(texts, close, strict=True):
         scores[row] += SHARPENING * value
-    return _ordered(raised(scores, c.page_of, c.by_page))
+    return _ordered(continued(raised(scores, c.page_of, c.by_page), _further(c)))
+
+
+def _further(c: Candidates) -> list[tuple[int, float]]:
+    return raised(fuse(c.by_aim, c.by_keyword, FURTHER), c.page_of, c.by_page)
 
 
 ON_CHUNKS: dict[str, Ranker] = {
@@ -92,16 +97,17 @@ ON_CHUNKS: dict[str, Ranker] = {
     "+ words of whole pages": lambda c: _ordered(
         raised(fuse(c.by_whole, c.by_keyword), c.page_of, c.by_page)
     ),
-    "+ each sentence of the question (as built)": lambda c: _ordered(
+    "+ each sentence of the question": lambda c: _ordered(
         raised(fuse(c.by_aim, c.by_keyword), c.page_of, c.by_page)
+    ),
+    AS_BUILT: lambda c: _ordered(
+        continued(raised(fuse(c.by_aim, c.by_keyword), c.page_of, c.by_page), _further(c))
     ),
     "+ late interaction on 20 (a setting)": _sharpened,
 }
 ON_WINDOWS: dict[str, Ranker] = {
     f"windows of {WINDOW}/{OVERLAP}, by rank": _reciprocal,
-    f"windows of {WINDOW}/{OVERLAP}, all of the ranking": ON_CHUNKS[
-        "+ each sentence of the question (as built)"
-    ],
+    f"windows of {WINDOW}/{OVERLAP}, all of the ranking": ON_CHUNKS[AS_BUILT],
 }
 
 
@@ -110,11 +116,11 @@ def _gather(query: str, embedder: Embedder, pages: Pages, matrix: Matrix) -> Can
 
     def nearest(direction: np.ndarray) -> dict[int, float]:
         found = matrix.similarities(direction)
-        return {int(matrix.rows[line]): float(found[line]) for line in best(found, DEPTH, None)}
+        return {int(matrix.rows[line]): float(found[line]) for line in best(found, FURTHER, None)}
 
     phrases = telling(query_terms(query), pages.keywords.frequency, len(matrix.rows))
     by_whole, by_aim = nearest(vector.whole), nearest(vector.aim)
-    by_keyword = dict(pages.keywords.match(phrases, DEPTH))
+    by_keyword = dict(pages.keywords.match(phrases, FURTHER))
     origins = pages.origins(by_whole.keys() | by_aim.keys() | by_keyword.keys())
     return Candidates(
         query,
@@ -240,7 +246,7 @@ def main() -> None:
     grouped = by_corpus(read_questions(given.questions, Question), given.corpora)
     settings = read_settings(IndexSettings)
     marks = measure(grouped, given.corpora, settings, windows=given.windows)
-    built = marks["+ each sentence of the question (as built)"]
+    built = marks[AS_BUILT]
     template = (Path(__file__).parent / "retrieval.md").read_text(encoding="utf-8")
     page = template.format(
         date=f"{datetime.now(UTC):%Y-%m-%d}",
