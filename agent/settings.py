@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import Field, SecretStr, field_validator
 
-from ingest.settings import EnvironmentSettings, Listed
+from ingest.settings import EnvironmentSettings, HttpAddress, Listed
 
 _DOMAIN = re.compile(r"(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}")
 
@@ -15,7 +15,7 @@ class AgentSettings(EnvironmentSettings):
 
     api_key: SecretStr | None = Field(default=None, validation_alias="ANTHROPIC_API_KEY")
     auth_token: SecretStr | None = Field(default=None, validation_alias="ANTHROPIC_AUTH_TOKEN")
-    base_url: str | None = Field(default=None, validation_alias="ANTHROPIC_BASE_URL")
+    base_url: HttpAddress | None = Field(default=None, validation_alias="ANTHROPIC_BASE_URL")
     model: str = "claude-opus-5-5"
     fallback_model: str | None = None
     profile: Literal["auto", "compat"] = "auto"

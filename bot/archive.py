@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 from agent.answer import Answer
 from agent.budget import Spent
 from agent.conversation import Turn
+from bot.database import explained
 from bot.events import Question
 from bot.records import AnswerRecord, AnswerText, HumanCall, Vote, answer_record
 
@@ -29,8 +30,12 @@ class Archive:
 
     @contextmanager
     def session(self) -> Iterator[Session]:
-        """One transaction: all of it or nothing."""
-        with Session(self._engine, expire_on_commit=False) as session, session.begin():
+        """One transaction: all of it or nothing. Raises JournalError."""
+        with (
+            explained(self._engine),
+            Session(self._engine, expire_on_commit=False) as session,
+            session.begin(),
+        ):
             yield session
 
     def record(

@@ -261,7 +261,7 @@ def _log_to_stderr(level: str) -> None:
         handlers=[RichHandler(console=Console(stderr=True), show_path=False, markup=False)],
     )
     for package in ("bot", "agent", "ingest"):
-        logging.getLogger(package).setLevel(level.upper())
+        logging.getLogger(package).setLevel(level)
 
 
 def main() -> None:

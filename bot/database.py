@@ -1,19 +1,73 @@
-"""Address of the journal's database -> an engine whose tables are there, as the code knows them."""
+"""Address of the journal's database -> an engine with its tables, and what its errors mean."""
 
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
+from sqlalchemy.exc import ArgumentError, IntegrityError, NoSuchModuleError, SQLAlchemyError
 
 from bot.records import Base
-from ingest.errors import SettingsError
+from ingest.errors import DataFolderError, FootnoteError, SettingsError
+
+_DAMAGED = {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT}
+_LOCKED = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+_FOLDER_TROUBLE = {
+    sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_PERM,
+}  # fmt: skip
+
+
+class JournalError(FootnoteError):
+    """The journal's database cannot be read or written."""
+
+
+@contextmanager
+def explained(engine: sa.Engine) -> Iterator[None]:
+    """Errors of the database -> JournalError; a row that is there already is left to the caller."""
+    try:
+        yield
+    except IntegrityError:
+        raise
+    except (SQLAlchemyError, sqlite3.Error) as error:
+        raise JournalError(_explanation(engine, error)) from error
+
+
+def _explanation(engine: sa.Engine, error: Exception) -> str:
+    if engine.dialect.name != "sqlite":
+        return (
+            f"DATABASE_URL: the database cannot be used ({type(error).__name__}); "
+            "check that it runs, its name, user and password"
+        )
+    place = f"the journal {engine.url.database}"
+    code = getattr(getattr(error, "orig", error), "sqlite_errorcode", 0) & 0xFF
+    if code in _DAMAGED:
+        return f"{place} is damaged: move the file away, and a new one is begun"
+    if code in _LOCKED:
+        return f"{place} is locked by another process: stop that one, or wait until it is done"
+    if code in _FOLDER_TROUBLE:
+        return f"{place} cannot be written: free some space, or correct the permissions there"
+    return (
+        f"{place} cannot be used ({type(error).__name__}): if another version of Footnote made "
+        "it, move the file away, and a new one is begun"
+    )
 
 
 def open_database(database_url: str | None, data_dir: Path) -> sa.Engine:
-    """The given database, else SQLite in the data folder. Raises SettingsError."""
+    """The given database, else SQLite in the data folder.
+
+    Raises SettingsError, DataFolderError or JournalError.
+    """
     if database_url is None:
-        data_dir.mkdir(parents=True, exist_ok=True)
+        try:
+            data_dir.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise DataFolderError(
+                f"The data folder {data_dir} cannot be made ({error.strerror}). "
+                "Set FOOTNOTE_DATA_DIR to a folder that can be written."
+            ) from error
         url = sa.URL.create("sqlite", database=str(data_dir / "journal.sqlite"))
         return _with_tables(_sqlite(url))
     scheme, _, rest = database_url.partition("://")
@@ -29,15 +83,11 @@ def open_database(database_url: str | None, data_dir: Path) -> sa.Engine:
             "DATABASE_URL is not a database address that can be used; "
             "write postgresql://user:password@host/name and install footnote[postgres]"
         ) from error
-    except SQLAlchemyError as error:
-        raise SettingsError(
-            f"DATABASE_URL: the database cannot be used ({type(error).__name__}); "
-            "check that it runs, its name, user and password"
-        ) from error
 
 
 def _with_tables(engine: sa.Engine) -> sa.Engine:
-    Base.metadata.create_all(engine)
+    with explained(engine):
+        Base.metadata.create_all(engine)
     return engine
 
 

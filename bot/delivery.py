@@ -11,13 +11,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from sqlalchemy.exc import SQLAlchemyError
-
 from agent.answer import Answer
 from agent.conversation import Conversation
 from agent.errors import Cancelled
 from bot.channels import Channel
 from bot.clients import Clients
+from bot.database import JournalError
 from bot.events import Identity, Message, Question
 from bot.journal import Journal
 from bot.people import People
@@ -202,5 +201,5 @@ class Delivery:
                 key, answer_id = question.key, answer.id
                 self.journal.finish(key, "answered", reply_ts=reply_ts, answer_id=answer_id)
             self.journal.record(question, answer, reply_ts)
-        except SQLAlchemyError:
+        except JournalError:
             log.exception("answer %s is not in the journal", answer.id)

@@ -1,10 +1,19 @@
 """Settings of the Slack side, read from the environment and ``.env``."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, SecretStr
+from pydantic import BeforeValidator, Field, SecretStr
 
-from ingest.settings import EnvironmentSettings, Listed
+from ingest.settings import EnvironmentSettings, HttpAddress, Listed
+
+
+def _upper(value: object) -> object:
+    return value.upper() if isinstance(value, str) else value
+
+
+LogLevel = Annotated[
+    Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"], BeforeValidator(_upper)
+]
 
 
 class BotSettings(EnvironmentSettings):
@@ -13,7 +22,9 @@ class BotSettings(EnvironmentSettings):
     bot_token: SecretStr | None = Field(default=None, validation_alias="SLACK_BOT_TOKEN")
     app_token: SecretStr | None = Field(default=None, validation_alias="SLACK_APP_TOKEN")
     signing_secret: SecretStr | None = Field(default=None, validation_alias="SLACK_SIGNING_SECRET")
-    slack_api_url: str = Field(default="https://slack.com/api/", validation_alias="SLACK_API_URL")
+    slack_api_url: HttpAddress = Field(
+        default="https://slack.com/api/", validation_alias="SLACK_API_URL"
+    )
     database_url: SecretStr | None = Field(default=None, validation_alias="DATABASE_URL")
     """Journal; None keeps it as SQLite in the data folder."""
     port: int = Field(default=3000, validation_alias="PORT", ge=1, le=65535)
@@ -29,7 +40,7 @@ class BotSettings(EnvironmentSettings):
     """The same for a channel, or a conversation with one person."""
     drain_seconds: float = Field(default=20.0, ge=0)
     """How long SIGTERM waits for answers under way."""
-    log_level: str = "INFO"
+    log_level: LogLevel = "INFO"
     store_text: bool = False
     """Whether the journal keeps the words of questions and answers, for 30 days."""
     allowed_channels: Listed = ()

@@ -6,15 +6,13 @@ A journal that cannot be used costs the record, never the answer.
 import logging
 from functools import cached_property
 
-from sqlalchemy.exc import SQLAlchemyError
-
 from agent.answer import Answer
 from agent.budget import Spent
 from agent.conversation import Conversation
 from bot.events import Question
 from bot.journal import Journal, open_journal
 from bot.settings import BotSettings
-from ingest.errors import SettingsError
+from ingest.errors import FootnoteError
 from ingest.settings import IndexSettings, read_settings
 
 log = logging.getLogger(__name__)
@@ -45,8 +43,8 @@ class Terminal:
     def record(self, conversation: Conversation, answer: Answer) -> None:
         try:
             self.journal.record(asked_here(answer.id), answer, None, conversation.earlier)
-        except (SettingsError, SQLAlchemyError, OSError) as error:
-            log.warning("answer %s is not recorded: %s", answer.id, type(error).__name__)
+        except FootnoteError as error:
+            log.warning("answer %s is not recorded: %s", answer.id, error)
 
 
 def open_beside() -> Journal:

@@ -2,8 +2,9 @@
 
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
+from urllib.parse import urlsplit
 
-from pydantic import BeforeValidator, Field, SecretStr, ValidationError
+from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from ingest.errors import SettingsError
@@ -33,6 +34,17 @@ def _parts(value: object) -> object:
 
 Listed = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_parts)]
 """Several values in one variable, separated by commas."""
+
+
+def _http(value: str) -> str:
+    parts = urlsplit(value)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0:
+        raise ValueError(f"{value!r} is no address such as https://example.com")
+    return value
+
+
+HttpAddress = Annotated[str, AfterValidator(_http)]
+"""Where a service is reached."""
 
 
 def read_settings(kind: type[Settings], **overrides: Any) -> Settings:

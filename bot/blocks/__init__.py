@@ -13,11 +13,11 @@ from bot.blocks.addresses import Addresses, may_be_linked
 from bot.blocks.extras import Extra, buttons, context, footer, sources, verdict_line
 from bot.blocks.markdown import Reading, read_markdown
 from bot.blocks.nodes import Node, Paragraph, Run, cited, plain
+from bot.blocks.request import read_request
 from bot.blocks.richtext import Block
 from bot.blocks.split import Piece, Style, split
 from bot.markup import escape, inert
 from ingest.documents import DocumentInfo, Passage
-from ingest.errors import SettingsError
 
 Message = dict[str, Any]
 """``text`` and ``blocks``, as chat.postMessage takes them."""
@@ -73,13 +73,13 @@ def render_runbook(passages: Sequence[Passage], found_by: str) -> Message:
 
 def render_json(request: Mapping[str, Any]) -> dict[str, Any]:
     """``{text, passages}`` -> ``{messages}``, for ``footnote debug render``."""
-    text = str(request.get("text", ""))
-    passages = tuple(_passage(entry) for entry in request.get("passages", []))
+    given = read_request(request)
+    passages = tuple(passage.read() for passage in given.passages)
     urls = {passage.id: passage.url for passage in passages}
-    nodes = read_markdown(text, Reading(urls, Addresses()))
+    nodes = read_markdown(given.text, Reading(urls, Addresses()))
     verdict: Verdict = "answered" if cited(nodes) else "uncited" if nodes else "failed"
-    answer = Answer("debug", "", request.get("verdict", verdict), text, passages=passages)
-    return {"messages": render_answer(answer, style=request.get("style", "markdown"))}
+    answer = Answer("debug", "", given.verdict or verdict, given.text, passages=passages)
+    return {"messages": render_answer(answer, style=given.style)}
 
 
 def _passages(answer: Answer) -> dict[str, Passage]:
@@ -125,21 +125,3 @@ def _notification(nodes: Sequence[Node]) -> str:
     if len(text) > _NOTIFICATION:
         text = f"{text[:_NOTIFICATION].rpartition(' ')[0] or text[:_NOTIFICATION]} …"
     return escape(text) or "Answer"
-
-
-def _passage(entry: Any) -> Passage:
-    if not isinstance(entry, dict) or not isinstance(entry.get("id"), str):
-        raise SettingsError("Each of the passages has to be an object with an id.")
-    heading = entry.get("heading") or ()
-    names = tuple(heading.split(" > ")) if isinstance(heading, str) else tuple(map(str, heading))
-    lines = tuple(entry.get("lines") or (0, 0))
-    return Passage(
-        id=entry["id"],
-        path=str(entry.get("path") or ""),
-        title=str(entry.get("title") or ""),
-        heading=names,
-        lines=(int(lines[0]), int(lines[-1])),
-        text=str(entry.get("text") or ""),
-        hash="",
-        url=entry.get("url"),
-    )

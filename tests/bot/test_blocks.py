@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -89,9 +90,27 @@ def test_a_long_list_goes_on_with_its_numbers() -> None:
     assert second["blocks"][0]["text"].startswith(f"{last + 1}. step {last + 1}")
 
 
-def test_a_request_to_render_that_names_no_ids_is_refused_in_one_line() -> None:
-    with pytest.raises(SettingsError, match="an object with an id"):
-        render_json({"text": "x", "passages": [{"url": "https://a.test"}]})
+@pytest.mark.parametrize(
+    ("request_", "where"),
+    [
+        ({"text": "x", "passages": [{"url": "https://a.test"}]}, "passages.0.id"),
+        ({"passages": 5}, "passages"),
+        ({"passages": [5]}, "passages.0"),
+        ({"passages": [{"id": "a", "lines": 5}]}, "passages.0.lines"),
+        ({"passages": [{"id": "a", "lines": ["x"]}]}, "passages.0.lines.0"),
+        ({"passages": [{"id": "a", "heading": 5}]}, "passages.0.heading"),
+        ({"passages": [{"id": "a", "url": 5}]}, "passages.0.url"),
+        ({"text": 5}, "text"),
+        ({"verdict": "perhaps"}, "verdict"),
+        ({"style": []}, "style"),
+    ],
+)
+def test_a_request_to_render_that_makes_no_sense_is_refused_in_one_line(
+    request_: dict[str, Any], where: str
+) -> None:
+    with pytest.raises(SettingsError, match=f"^debug render: {where}: ") as refused:
+        render_json(request_)
+    assert "\n" not in str(refused.value)
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,9 @@
 """Noted before the acknowledgement, claimed once, answered once, over threads and processes."""
 
+import sqlite3
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,9 +12,10 @@ import pytest
 from agent.answer import Answer
 from agent.budget import Spent
 from bot import journal as module
+from bot.database import JournalError
 from bot.events import Key, Question
 from bot.journal import Journal, open_journal
-from ingest.errors import SettingsError
+from ingest.errors import DataFolderError, FootnoteError, SettingsError
 
 ASKED = Question("T1", "C1", "1.1", "1.1", "U1", "why?", "channel", is_mention=True, gesture="g1")
 
@@ -206,11 +208,49 @@ def test_looking_in_beside_a_running_bot_leaves_its_claims(tmp_path: Path) -> No
     bot.close()
 
 
-@pytest.mark.parametrize("url", ["nonsense", "nosuch://x", "postgres://u:secret@127.0.0.1:1/x"])
+@pytest.mark.parametrize(
+    ("url", "kind"),
+    [
+        ("nonsense", SettingsError),
+        ("nosuch://x", SettingsError),
+        ("postgres://u:secret@127.0.0.1:1/x", JournalError),
+    ],
+)
 def test_a_database_that_cannot_be_used_is_one_line_without_the_password(
-    url: str, tmp_path: Path
+    url: str, kind: type[FootnoteError], tmp_path: Path
 ) -> None:
-    with pytest.raises(SettingsError, match="DATABASE_URL") as refused:
+    with pytest.raises(kind, match="DATABASE_URL") as refused:
         open_journal(url, tmp_path)
     assert "\n" not in str(refused.value)
     assert "secret" not in str(refused.value)
+
+
+def garbage(file: Path) -> None:
+    file.write_bytes(b"no database " * 500)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [(garbage, "is damaged: move the file away"), (Path.mkdir, "cannot be written: free some")],
+)
+def test_a_journal_that_cannot_be_opened_is_one_line_with_its_cure(
+    spoil: Callable[[Path], None], said: str, tmp_path: Path
+) -> None:
+    spoil(tmp_path / "journal.sqlite")
+    with pytest.raises(JournalError, match=said) as refused:
+        open_journal(None, tmp_path)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_journal_that_is_spoilt_later_is_one_line_too(journal: Journal, tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / "journal.sqlite") as other:
+        other.execute("ALTER TABLE messages RENAME TO lost")
+    other.close()
+    with pytest.raises(JournalError, match="another version of Footnote"):
+        journal.message(ASKED.key)
+
+
+def test_a_data_folder_that_cannot_be_made_is_one_line_with_its_cure(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(DataFolderError, match=r"cannot be made \(Not a directory\)"):
+        open_journal(None, tmp_path / "file" / "data")

@@ -223,8 +223,9 @@ def test_a_claim_that_nobody_works_on_runs_out(slack: Slack, start: Start, scrip
     assert script.entered.wait(10)
     worked_on = running.journal.in_thread(running.answering.me.team_id, "C0INCIDENT", ts)[0].key
     dropped = replace(worked_on, ts="1.1")
+    team, channel, other = astuple(dropped)
     running.journal.note(
-        Question(*astuple(dropped), "1.1", ONCALL, "why?", "channel", is_mention=True)
+        Question(team, channel, other, other, ONCALL, "?", "channel", is_mention=True)
     )
     assert running.journal.claim(dropped)
 

@@ -1,0 +1,60 @@
+"""JSON of ``footnote debug render`` -> the answer that is rendered, checked."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError
+
+from agent.answer import Verdict
+from bot.blocks.split import Style
+from ingest.documents import Passage
+from ingest.errors import SettingsError
+
+
+def _names(value: object) -> object:
+    return value.split(" > ") if isinstance(value, str) else value or ()
+
+
+class _Passage(BaseModel):
+    id: str
+    path: str | None = None
+    title: str | None = None
+    heading: Annotated[tuple[str, ...], BeforeValidator(_names)] = ()
+    """As a list, or as one text with ``>`` between the names."""
+    lines: Annotated[tuple[int, ...], Field(min_length=1)] | None = None
+    text: str | None = None
+    url: str | None = None
+
+    def read(self) -> Passage:
+        lines = self.lines or (0,)
+        return Passage(
+            id=self.id,
+            path=self.path or "",
+            title=self.title or "",
+            heading=self.heading,
+            lines=(lines[0], lines[-1]),
+            text=self.text or "",
+            hash="",
+            url=self.url,
+        )
+
+
+class RenderRequest(BaseModel):
+    """What is to be rendered, and how."""
+
+    text: str = ""
+    passages: tuple[_Passage, ...] = ()
+    verdict: Verdict | None = None
+    style: Style = "markdown"
+
+
+def read_request(given: Mapping[str, Any]) -> RenderRequest:
+    """Raises SettingsError, which names what is wrong."""
+    try:
+        return RenderRequest.model_validate(given)
+    except ValidationError as error:
+        fault = error.errors()[0]
+        where = ".".join(map(str, fault["loc"]))
+        raise SettingsError(
+            f"debug render: {where}: {fault['msg']}. Give {{text, passages: [{{id, url, …}}, …]}}."
+        ) from None
