@@ -5,6 +5,16 @@ import socket
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# Machines differ: how long an example takes says nothing. In CI examples are the same each time.
+settings.register_profile(
+    "footnote",
+    deadline=None,
+    derandomize="CI" in os.environ,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("footnote")
 
 ROOT = Path(__file__).resolve().parent.parent
 
