@@ -42,7 +42,8 @@ from bot.settings import BotSettings
 from ingest.config_file import read_collections, read_config_file
 from ingest.errors import FootnoteError, IngestError, SettingsError
 from ingest.index import Index, open_index
-from ingest.runs import Runs, own_data_folder
+from ingest.ownership import own_data_folder
+from ingest.runs import Runs
 from ingest.schedule import Schedule
 from ingest.settings import IndexSettings, read_settings
 
@@ -283,6 +284,9 @@ def _app_token(settings: BotSettings) -> str:
 
 def connect(app: App, settings: BotSettings) -> Callable[[], None]:
     handler = SocketModeHandler(app, _app_token(settings))
+    bolt = handler.client.logger
+    level = bolt.level
+    bolt.setLevel(logging.CRITICAL)  # what Slack refuses here is told below
     try:
         handler.connect()  # type: ignore[no-untyped-call]  # Bolt leaves it untyped
     except SLACK_FAILED as error:
@@ -290,6 +294,8 @@ def connect(app: App, settings: BotSettings) -> Callable[[], None]:
             f"Socket Mode does not open ({slack_error(error)}). Check SLACK_APP_TOKEN, and that "
             "Socket Mode is switched on for the app."
         ) from error
+    finally:
+        bolt.setLevel(level)
     # The client swallows a handshake that fails and tries again by itself.
     waited = threading.Event()
     for _ in range(int(CONNECT_SECONDS / 0.1)):

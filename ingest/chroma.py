@@ -115,7 +115,7 @@ def writing() -> Iterator[None]:
         if isinstance(error, FootnoteError) or not _is_failure(error):
             raise
         raise IngestError(
-            f"The vectors could not be written ({_in_one_line(error)}): check the disk, or the"
+            f"The vectors could not be written ({str(error)[:300]}): check the disk, or the"
             " Chroma server, and run `footnote ingest` again."
         ) from error
 
@@ -137,10 +137,6 @@ def lost() -> IndexDamaged:
 
 def _damaged(reason: object) -> IndexDamaged:
     return IndexDamaged(
-        f"The stored vectors cannot be read ({_in_one_line(reason)}):"
+        f"The stored vectors cannot be read ({str(reason)[:300]}):"
         " run `footnote ingest` to rebuild them."
     )
-
-
-def _in_one_line(reason: object) -> str:
-    return " ".join(str(reason).split())[:300]

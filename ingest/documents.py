@@ -183,7 +183,7 @@ class IngestReport:
     deleted: int
     unchanged: int
     embedded: int
-    """Chunks for which the embedder ran."""
+    """Texts that the embedder was given: chunks with the same text share one vector."""
     seconds: float
     skipped: tuple[Skipped, ...] = ()
     failed: tuple[Skipped, ...] = ()

@@ -33,6 +33,10 @@ class FootnoteError(Exception):
 
     exit_code = 1
 
+    def __str__(self) -> str:
+        """Causes are quoted from libraries, some of which write several lines."""
+        return " ".join(super().__str__().split())
+
 
 class SettingsError(FootnoteError):
     """A setting is missing or malformed."""

@@ -8,6 +8,9 @@ from ingest.documents import Revision
 # Code hosts render such a page, and show its lines only when asked for the source.
 _RENDERED = (".md", ".markdown", ".mdx", ".rst", ".ipynb")
 
+PLACEHOLDERS = ("commit", "path", "page", "first", "last")
+"""What a template may hold."""
+
 # Hosts that take ssh on the https port, under another name.
 _WEB_HOSTS = {
     "ssh.github.com": "github.com",
@@ -40,8 +43,8 @@ def _filled(
     if commit is None and "{commit}" in template:
         return None
     first, last = lines
-    known = {"commit": commit, "path": path, "page": page, "first": first, "last": last}
-    return re.sub(r"\{(\w+)\}", lambda name: str(known.get(name[1], name[0])), template)
+    values = dict(zip(PLACEHOLDERS, (commit, path, page, first, last), strict=True))
+    return re.sub(r"\{(\w+)\}", lambda name: str(values.get(name[1], name[0])), template)
 
 
 def _at_host(remote: str, commit: str, path: str, lines: tuple[int, int]) -> str | None:

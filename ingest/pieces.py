@@ -15,7 +15,10 @@ LONGEST_REPEAT = 200
 """Characters of a fence's opening or a table's head that are worth repeating."""
 SHORTEST = 40
 """Characters below which nothing is cut any more."""
+LONGEST_WORD = 4_000
+"""Of a longer one, such as a file encoded as letters, the beginning stands for all of it."""
 BREAKS = (re.compile(r"[.!?]\s+|[。！？]"), re.compile(r"\s+"))
+_ENDLESS = re.compile(rf"[\w+/=%-]{{{LONGEST_WORD + 1},}}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +108,7 @@ def _by_lines(piece: Piece, target: int) -> Iterator[Piece]:
 
 def _segments(line: str, target: int) -> Iterator[str]:
     """Cut a line after a sentence, else between words, else anywhere."""
+    line = _ENDLESS.sub(lambda word: f"{word[0][:target]}…", line)
     start = 0
     while len(line) - start > target:
         window = line[start : start + target]

@@ -21,7 +21,7 @@ from ingest.errors import EmbedderError, SelfTestFailed
 from ingest.index import Index
 from ingest.index.facts import Facts, Identity
 from ingest.pages import SCHEMA_VERSION
-from ingest.plan import Page, Plan, make_plan, refuse_large_deletion
+from ingest.plan import ChangedPage, Plan, make_plan, refuse_large_deletion
 from ingest.repo import open_checkout
 from ingest.selftest import Outcome, Questions, ask, drop, read_questions
 from ingest.settings import IndexSettings
@@ -51,7 +51,6 @@ def run_ingest(
     *,
     progress: Listener | None = None,
     confirm_large_deletion: bool = False,
-    source: str | None = None,
 ) -> IngestReport:
     """Bring the index up to date. An error before the first write leaves it as it was."""
     begun = time.monotonic()
@@ -60,7 +59,6 @@ def run_ingest(
     with (
         open_checkout(
             settings,
-            source=source,
             progress=lambda done, total: listen(Progress("fetch", done, total)),
         ) as checkout,
         closing(open_target(settings, identity)) as target,
@@ -177,7 +175,7 @@ class Writing:
     def _is_new(self, chunk: Chunk) -> bool:
         return self.target.stored_hashes.get(chunk.id) != chunk.hash
 
-    def _write(self, pages: Sequence[Page]) -> None:
+    def _write(self, pages: Sequence[ChangedPage]) -> None:
         """Vectors first, then the rows that speak of them."""
         self._embed([chunk for page in pages for chunk in page.chunks if self._is_new(chunk)])
         sound = [page for page in pages if not self._failure(page)]
@@ -189,7 +187,7 @@ class Writing:
             self.updated += change.updated
             self.deleted += change.deleted
 
-    def _failure(self, page: Page) -> bool:
+    def _failure(self, page: ChangedPage) -> bool:
         """Whether a page has to wait for the next run; what is stored of it stays."""
         for chunk in page.chunks:
             if reason := self._failures.get(chunk.hash):
@@ -234,9 +232,9 @@ class Writing:
                 self._failures[hash_] = "The embedder gave no usable vector"
 
 
-def _batches(pages: Sequence[Page]) -> Iterator[list[Page]]:
+def _batches(pages: Sequence[ChangedPage]) -> Iterator[list[ChangedPage]]:
     """Whole pages with about ``BATCH`` chunks together."""
-    batch: list[Page] = []
+    batch: list[ChangedPage] = []
     size = 0
     for page in pages:
         batch.append(page)

@@ -18,7 +18,7 @@ SMALL_DELETION = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class ChangedPage:
     """A page that has to be written."""
 
     info: DocumentInfo
@@ -33,7 +33,7 @@ class Page:
 class Plan:
     """The difference between the docs and the index."""
 
-    changed: list[Page] = field(default_factory=list)
+    changed: list[ChangedPage] = field(default_factory=list)
     gone: list[str] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
 
@@ -65,7 +65,7 @@ def make_plan(
     return plan
 
 
-def _read(file: File, data: bytes, prefix: str, fits: Callable[[str], bool]) -> Page:
+def _read(file: File, data: bytes, prefix: str, fits: Callable[[str], bool]) -> ChangedPage:
     document = load(file.path, data)
     info = DocumentInfo(
         path=file.path,
@@ -79,7 +79,7 @@ def _read(file: File, data: bytes, prefix: str, fits: Callable[[str], bool]) -> 
     ]
     if not chunks:
         raise UnreadableDocument("empty: the page has no text")
-    return Page(info, prefix, _signature(file), tuple(chunks), document.masked)
+    return ChangedPage(info, prefix, _signature(file), tuple(chunks), document.masked)
 
 
 def _signature(file: File) -> str:

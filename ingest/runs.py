@@ -16,9 +16,6 @@ from typing import Any, Literal
 
 from ingest.documents import IngestReport
 from ingest.errors import DataFolderError, DocsRepoError
-from ingest.ownership import Owner, own_data_folder, owner_of
-
-__all__ = ["Owner", "Run", "Runs", "own_data_folder", "owner_of"]
 
 log = logging.getLogger(__name__)
 

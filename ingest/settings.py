@@ -1,13 +1,17 @@
 """Settings of ingest and the index, read from the environment and ``.env``."""
 
+import re
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 from urllib.parse import urlsplit
 
+from dotenv.parser import parse_stream
+from pathspec import GitIgnoreSpec
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from ingest.errors import SettingsError
+from ingest.permalinks import PLACEHOLDERS
 
 
 class EnvironmentSettings(BaseSettings):
@@ -36,6 +40,31 @@ Listed = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_parts)]
 """Several values in one variable, separated by commas."""
 
 
+def _globs(globs: tuple[str, ...]) -> tuple[str, ...]:
+    for glob in globs:
+        try:
+            matches = all(p.include is not None for p in GitIgnoreSpec.from_lines([glob]).patterns)
+        except (ValueError, re.error):
+            matches = False
+        if not matches:
+            raise ValueError(f"{glob!r} is no glob; write one such as 'guides/**' or '*.md'")
+    return globs
+
+
+Globs = Annotated[Listed, AfterValidator(_globs)]
+"""As in .gitignore."""
+
+
+def _link_template(template: str) -> str:
+    unknown = set(re.findall(r"\{[^{}]*\}?|\}", template)) - {
+        f"{{{name}}}" for name in PLACEHOLDERS
+    }
+    if unknown:
+        known = ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)
+        raise ValueError(f"{min(unknown)} cannot be filled in; there are {known}")
+    return _http(template)
+
+
 def _http(value: str) -> str:
     parts = urlsplit(value)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0:
@@ -52,6 +81,7 @@ def read_settings(kind: type[Settings], **overrides: Any) -> Settings:
 
     Raises SettingsError, which names each variable that is wrong and what it may be.
     """
+    _check_env_file(Path(str(kind.model_config.get("env_file"))))
     given = {name: value for name, value in overrides.items() if value is not None}
     try:
         return kind(**given)
@@ -64,6 +94,24 @@ def read_settings(kind: type[Settings], **overrides: Any) -> Settings:
         ) from None
     except UnicodeDecodeError:
         raise SettingsError(".env is not UTF-8 text. Save it as UTF-8.") from None
+    except OSError as error:
+        raise SettingsError(f".env cannot be read ({error.strerror}): let it be read.") from None
+
+
+def _check_env_file(path: Path) -> None:
+    """A line that would be left out in silence is a mistake."""
+    if not path.is_file():
+        return
+    try:
+        with path.open(encoding="utf-8") as file:
+            faulty = [binding.original.line for binding in parse_stream(file) if binding.error]
+    except (OSError, UnicodeDecodeError):
+        return  # told where its values are read
+    if faulty:
+        raise SettingsError(
+            f"{path}, line {faulty[0]}: cannot be read. Write NAME=value, with a quote at both "
+            "ends of the value or at none."
+        )
 
 
 def _variable(kind: type[EnvironmentSettings], location: str) -> str:
@@ -83,12 +131,12 @@ class IndexSettings(EnvironmentSettings):
     """None follows the remote's default branch."""
     docs_root: str = ""
     """Folder inside the repo that holds the docs."""
-    docs_include: Listed = ()
+    docs_include: Globs = ()
     """Globs relative to the docs root; empty means every file."""
-    docs_exclude: Listed = ()
+    docs_exclude: Globs = ()
     docs_token: SecretStr | None = None
     """Access token for a private https repo."""
-    link_template: str | None = None
+    link_template: Annotated[str, AfterValidator(_link_template)] | None = None
     """Permalink with ``{commit}``, ``{path}``, ``{first}``, ``{last}``; None: by the remote."""
     data_dir: Path = Path(".footnote")
     config: Path | None = None
@@ -113,4 +161,4 @@ class IndexSettings(EnvironmentSettings):
     late_interaction: bool = False
     """Read the leading passages of a search once more, word by word: better order, more time."""
     chroma_host: str | None = Field(default=None, validation_alias="CHROMA_HOST")
-    chroma_port: int = Field(default=8000, validation_alias="CHROMA_PORT")
+    chroma_port: int = Field(default=8000, ge=1, le=65535, validation_alias="CHROMA_PORT")

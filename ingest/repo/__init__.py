@@ -21,11 +21,10 @@ __all__ = ["Checkout", "File", "open_checkout"]
 def open_checkout(
     settings: IndexSettings,
     *,
-    source: str | None = None,
     progress: Callable[[int, int | None], None] | None = None,
 ) -> Checkout:
-    """The docs as they are now. ``source`` takes the place of the configured docs repo."""
-    place = _locate(settings, source)
+    """The docs as they are now."""
+    place = _locate(settings)
     if progress:
         progress(0, None)
     if isinstance(place, Path):
@@ -44,8 +43,8 @@ def probe_docs_repo(settings: IndexSettings) -> str:
     return f"{place.url}, branch {branch} at {commit[:10]}"
 
 
-def _locate(settings: IndexSettings, source: str | None = None) -> Path | Remote:
-    address = source or settings.docs_repo
+def _locate(settings: IndexSettings) -> Path | Remote:
+    address = settings.docs_repo
     if not address:
         raise SettingsError("FOOTNOTE_DOCS_REPO is not set. Give it a git address or a folder.")
     folder = Path(address).expanduser()
@@ -54,8 +53,10 @@ def _locate(settings: IndexSettings, source: str | None = None) -> Path | Remote
             return Remote(folder.resolve().as_uri())
         return folder
     if not re.search(r"^[\w.+-]+:|@", address):
+        what = "a file, not a folder" if folder.is_file() else "neither a folder nor a git address"
         raise DocsRepoError(
-            f"{address} is neither a folder nor a git address. Check FOOTNOTE_DOCS_REPO.",
+            f"{address} is {what}. Give a folder or a git address, in FOOTNOTE_DOCS_REPO or as the"
+            " SOURCE of `footnote ingest`.",
             "not_a_folder",
         )
     token = settings.docs_token.get_secret_value() if settings.docs_token else None

@@ -80,8 +80,8 @@ class Selection:
     @staticmethod
     def of(settings: IndexSettings) -> "Selection":
         return Selection(
-            _globs("FOOTNOTE_DOCS_INCLUDE", settings.docs_include),
-            _globs("FOOTNOTE_DOCS_EXCLUDE", settings.docs_exclude),
+            GitIgnoreSpec.from_lines(settings.docs_include),
+            GitIgnoreSpec.from_lines(settings.docs_exclude),
             settings.max_file_bytes,
         )
 
@@ -132,13 +132,6 @@ def content_id(data: bytes, algorithm: str = "sha1") -> str:
     digest = hashlib.new(algorithm, b"blob %d\0" % len(data), usedforsecurity=False)
     digest.update(data)
     return digest.hexdigest()
-
-
-def _globs(name: str, globs: tuple[str, ...]) -> GitIgnoreSpec:
-    try:
-        return GitIgnoreSpec.from_lines(globs)
-    except ValueError as error:
-        raise SettingsError(f"{name}: {error}") from error
 
 
 def _is_text(path: str) -> bool:

@@ -29,7 +29,7 @@ class FolderCheckout(Checkout):
         own = settings.data_dir.resolve()
         found = [e for e in found if not (self._docs / e.path).is_relative_to(own)]
         taken, self.skipped = self._selection.split(found)
-        taken = self._identified(taken, "sha256" if commit and len(commit) == 64 else "sha1")
+        taken = self._identified(taken, _algorithm(commit))
         self.revision, changes = Revision(None), {}
         if commit:
             git = Git(self._top, settings.git_timeout)
@@ -47,13 +47,14 @@ class FolderCheckout(Checkout):
         ]
 
     def read(self, file: File) -> bytes:
+        place = self._docs / file.path
         try:
-            return (self._docs / file.path).read_bytes()
+            data = place.read_bytes()
         except OSError as error:
-            raise DocsRepoError(
-                f"{self._docs / file.path} went away while it was read. Run the ingest again.",
-                "fetch_failed",
-            ) from error
+            raise _moving(place, "went away") from error
+        if content_id(data, _algorithm(file.fingerprint)) != file.fingerprint:
+            raise _moving(place, "changed")  # else the index would hold one text under another's id
+        return data
 
     def find(self, path: str) -> bytes | None:
         file = self._top / path
@@ -88,6 +89,14 @@ class FolderCheckout(Checkout):
         taken, _ = self._selection.split(tree_entries(git, tree))
         left_out = {skipped.path for skipped in self.skipped if skipped.reason.startswith("huge")}
         return {entry.path: entry.id for entry in taken if entry.path not in left_out}
+
+
+def _algorithm(id_: str | None) -> str:
+    return "sha256" if id_ and len(id_) == 64 else "sha1"
+
+
+def _moving(place: Path, how: str) -> DocsRepoError:
+    return DocsRepoError(f"{place} {how} while it was read. Run the ingest again.", "fetch_failed")
 
 
 def _docs_folder(folder: Path, docs_root: str) -> Path:

@@ -139,6 +139,16 @@ def test_parts_of_a_large_table_repeat_its_head() -> None:
     assert chunks[1].text.split("\n")[2] == rows[chunks[1].lines[0] - 3]
 
 
+@pytest.mark.parametrize("word", ["x", "QUJD+/", "deadbeef"])
+@pytest.mark.parametrize("path", ["page.md", "page.txt"])
+def test_a_file_encoded_as_letters_does_not_crowd_the_index(word: str, path: str) -> None:
+    endless = (word * 300_000)[:300_000]
+    chunks = chunks_of(f"# T\n\nBefore. {endless} After.\n\nBelow.\n", path)
+    assert len(chunks) < 5
+    joined = " ".join(chunk.text for chunk in chunks)
+    assert all(part in joined for part in ("Before.", word * 40, "…", "After.", "Below."))
+
+
 def test_a_sentence_that_introduces_a_block_stays_with_it() -> None:
     text = f"{'one ' * 100}\n\n{'two ' * 60}\n\nRun this:\n\n```\n{'three ' * 70}\n```\n"
     (chunk,) = [chunk for chunk in chunks_of(text) if "Run this:" in chunk.text]

@@ -113,6 +113,18 @@ def test_the_index_is_not_part_of_the_docs_it_is_made_from(tmp_path: Path) -> No
         assert checkout.skipped == []
 
 
+def test_a_file_that_changes_while_the_folder_is_read_is_not_taken_for_what_it_was(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    (folder / "a.md").write_text("before")
+    with open_checkout(docs_settings(tmp_path, str(folder), docs_root="")) as checkout:
+        (folder / "a.md").write_text("after")
+        with pytest.raises(DocsRepoError, match=r"a\.md changed while it was read"):
+            checkout.read(checkout.files[0])
+
+
 def test_a_folder_on_another_branch_than_configured_is_refused(
     remote: DocsRemote, tmp_path: Path
 ) -> None:

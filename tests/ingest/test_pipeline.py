@@ -220,6 +220,12 @@ def test_a_page_that_cannot_be_embedded_is_listed_and_tried_again(docs: Docs) ->
     assert "New ledger text" in docs.texts()
 
 
+def test_a_text_that_stands_on_two_pages_is_embedded_once(docs: Docs) -> None:
+    docs.write("copy.md", PAY)
+    report = docs.ingest()
+    assert (report.added, report.embedded, len(docs.embedder.texts)) == (4, 3, 3)
+
+
 def test_losing_most_pages_at_once_is_asked_about_first(docs: Docs) -> None:
     for number in range(20):
         docs.write(f"page-{number}.md", f"# Page {number}\n\nSentence {number}.\n")

@@ -197,6 +197,10 @@ def test_an_address_that_names_nothing_is_said_to(tmp_path: Path) -> None:
     with pytest.raises(DocsRepoError, match="neither a folder nor a git address") as error:
         open_checkout(docs_settings(tmp_path, "docs-that-are-not-there"))
     assert problem(error) == "not_a_folder"
+    (tmp_path / "page.md").write_text("a page")
+    with pytest.raises(DocsRepoError, match=r"a file, not a folder.*SOURCE") as error:
+        open_checkout(docs_settings(tmp_path, str(tmp_path / "page.md")))
+    assert problem(error) == "not_a_folder"
     with pytest.raises(SettingsError, match="FOOTNOTE_DOCS_REPO"):
         open_checkout(IndexSettings(data_dir=tmp_path / "data"))
 
