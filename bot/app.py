@@ -45,7 +45,7 @@ def build_app(
     """The app with its listeners; the client carries token and address."""
     bolt = logging.getLogger("slack_bolt.footnote")
     bolt.setLevel(logging.ERROR)  # it warns of SLACK_BOT_TOKEN beside the client that holds it
-    app = App(
+    app = _Door(
         client=client,
         signing_secret=signing_secret,
         request_verification_enabled=signing_secret is not None,
@@ -56,6 +56,29 @@ def build_app(
     for listener in listeners:
         getattr(app, listener.kind)(listener.name)(listener.handle)
     return app
+
+
+class _Door(App):
+    """Turns away what Bolt could not route: it would fail inside, and be delivered again."""
+
+    def dispatch(self, req: BoltRequest) -> BoltResponse:
+        if _is_whole(req.body):
+            return super().dispatch(req)
+        log.warning("ignored a delivery that is no event, action or view as Slack sends them")
+        # Over HTTP nobody has looked at its signature yet.
+        return BoltResponse(status=200 if req.mode == "socket_mode" else 400, body="")
+
+
+def _is_whole(body: dict[str, Any]) -> bool:
+    event, actions = body.get("event", {"type": ""}), body.get("actions", [{}])
+    return (
+        isinstance(event, dict)
+        and isinstance(event.get("type"), str)
+        and isinstance(actions, list)
+        and actions != []
+        and all(isinstance(action, dict) for action in actions)
+        and (isinstance(body.get("view"), dict) or not str(body.get("type")).startswith("view_"))
+    )
 
 
 def event_listeners(answering: Answering) -> list[Listener]:
@@ -99,17 +122,13 @@ def catch_all() -> list[Listener]:
     ]
 
 
-def _note(answering: Answering) -> Callable[..., BoltResponse | None]:
+def _note(answering: Answering) -> Callable[..., None]:
     def note(
         req: BoltRequest, context: BoltContext, body: dict[str, Any], next: Callable[[], None]
-    ) -> BoltResponse | None:
+    ) -> None:
         if "event" in body:
-            event = body["event"]
-            if not isinstance(event, dict) or not isinstance(event.get("type"), str):
-                return BoltResponse(status=200, body="")  # nothing Bolt could route
             retries = (req.headers.get("x-slack-retry-num") or ["0"])[0]
             context["found"] = answering.note(body, retried=retries != "0")
         next()
-        return None
 
     return note

@@ -144,7 +144,7 @@ def trace(
     context: typer.Context,
     answer_id: Annotated[
         str | None,
-        typer.Argument(metavar="[ID]", help=f"{NAMED}; without it, the newest are listed."),
+        typer.Argument(metavar="ID", help=f"{NAMED}; without it, the newest are listed."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -253,13 +253,19 @@ def _print_json(value: dict[str, Any]) -> None:
 
 
 def _log_to_stderr(level: str) -> None:
-    """Our own records at ``level``; libraries only when something is wrong."""
-    logging.basicConfig(
-        level=logging.WARNING,
-        format="%(message)s",
-        datefmt="[%X]",
-        handlers=[RichHandler(console=Console(stderr=True), show_path=False, markup=False)],
-    )
+    """Our own records at ``level``; libraries only when something is wrong.
+
+    A line a record, with its date, wherever nobody is watching.
+    """
+    if sys.stderr.isatty():
+        handler: logging.Handler = RichHandler(
+            console=Console(stderr=True), show_path=False, markup=False
+        )
+        handler.setFormatter(logging.Formatter("%(message)s", datefmt="[%X]"))
+    else:
+        handler = logging.StreamHandler()
+        handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    logging.basicConfig(level=logging.WARNING, handlers=[handler])
     for package in ("bot", "agent", "ingest"):
         logging.getLogger(package).setLevel(level)
 

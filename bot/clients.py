@@ -1,5 +1,6 @@
 """Web API clients, one a purpose: reading may be repeated, posting may not, hints give up."""
 
+import logging
 import re
 from dataclasses import dataclass
 from http.client import HTTPException
@@ -7,6 +8,7 @@ from urllib.error import URLError
 
 from slack_sdk import WebClient
 from slack_sdk.errors import SlackApiError
+from slack_sdk.http_retry import RetryHandler
 from slack_sdk.http_retry.builtin_handlers import (
     ConnectionErrorRetryHandler,
     RateLimitErrorRetryHandler,
@@ -22,6 +24,11 @@ _PASSING = {
     "ratelimited", "rate_limited", "internal_error", "fatal_error", "service_unavailable",
     "request_timeout", "team_added_to_org", "unknown",
 }  # fmt: skip
+
+
+SILENT = logging.getLogger("slack_sdk.footnote")
+"""For clients: what fails is told or logged by whoever made the call."""
+SILENT.setLevel(logging.CRITICAL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +57,14 @@ def open_clients(settings: BotSettings) -> Clients:
     patient = RateLimitErrorRetryHandler(max_retry_count=60)
     base = settings.slack_api_url.rstrip("/") + "/"
     return Clients(
-        read=WebClient(
-            token, base, timeout=20, retry_handlers=[ConnectionErrorRetryHandler(), waits]
-        ),
-        post=WebClient(token, base, timeout=20, retry_handlers=[patient]),
-        hint=WebClient(token, base, timeout=5, retry_handlers=[]),
+        read=_client(token, base, 20, ConnectionErrorRetryHandler(), waits),
+        post=_client(token, base, 20, patient),
+        hint=_client(token, base, 5),
     )
+
+
+def _client(token: str, base: str, seconds: int, *retries: RetryHandler) -> WebClient:
+    return WebClient(token, base, timeout=seconds, retry_handlers=[*retries], logger=SILENT)
 
 
 def identify(client: WebClient) -> Identity:

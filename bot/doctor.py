@@ -5,6 +5,7 @@ Nothing is changed: no ingest is run, no message is posted, no token of the mode
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 from rich.console import Console
@@ -13,7 +14,7 @@ from slack_sdk import WebClient
 from agent.checkup import examine_model
 from agent.settings import AgentSettings
 from bot.channels import read_channels
-from bot.clients import SLACK_FAILED, identify, open_clients, slack_error
+from bot.clients import SILENT, SLACK_FAILED, identify, open_clients, slack_error
 from bot.manifest import read_manifest
 from bot.settings import BotSettings
 from ingest.config_file import read_collections, read_config_file
@@ -52,7 +53,7 @@ def examine() -> list[Finding]:
     agent = _settings(AgentSettings, findings)
     bot = _settings(BotSettings, findings)
     if not findings:
-        findings.append(Finding("settings", "ok", "all readable"))
+        findings.append(_sources())
     if index is not None:
         findings += _check("footnote.toml", lambda: _config(index))
         findings += _check("data folder", lambda: probe_data_folder(index.data_dir))
@@ -81,6 +82,12 @@ def _settings(kind: type[Settings], findings: list[Finding]) -> Settings | None:
     except SettingsError as error:
         findings.append(Finding("settings", "fail", str(error)))
         return None
+
+
+def _sources() -> Finding:
+    if Path(".env").is_dir():
+        return Finding("settings", "note", ".env is a folder here: only the environment is read")
+    return Finding("settings", "ok", "all readable")
 
 
 def _check(name: str, look: Callable[[], str]) -> list[Finding]:
@@ -167,7 +174,8 @@ def _app_token(settings: BotSettings) -> list[Finding]:
     if settings.app_token is None:
         said = "no SLACK_APP_TOKEN: only footnote run --http works"
         return [Finding("app token", "note", said)]
-    client = WebClient(base_url=settings.slack_api_url.rstrip("/") + "/", timeout=15)
+    base = settings.slack_api_url.rstrip("/") + "/"
+    client = WebClient(base_url=base, timeout=15, logger=SILENT)
     try:
         client.apps_connections_open(app_token=settings.app_token.get_secret_value())
     except SLACK_FAILED as error:

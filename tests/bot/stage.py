@@ -155,7 +155,7 @@ class Running:
     def _count(self, _client: Any, request: Any) -> None:
         """Acknowledged deliveries, but for the echo of what the bot itself posted."""
         event = request.payload.get("event") or {}
-        if event.get("user") != self.answering.me.user_id:
+        if not isinstance(event, dict) or event.get("user") != self.answering.me.user_id:
             self.handled += 1
 
     def decided(self, delivered: int) -> None:

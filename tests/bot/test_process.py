@@ -1,6 +1,7 @@
 """``footnote run`` as a process of its own, killed and ended in the middle of an answer."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -127,7 +128,9 @@ def test_sigterm_lets_an_answer_under_way_be_finished(
         ts = ask(slack)
         wait_for(lambda: stalled, 60)
         process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=60)
+        _, said = process.communicate(timeout=60)
         assert process.returncode == 0
+        line = r"^\d{4}-\d\d-\d\d [\d:,]+ INFO bot\.run: Stopping: answers under way have 20 s\.$"
+        assert re.search(line, said, re.MULTILINE), said
         [reply] = replies(slack, ts)
         assert reply["metadata"]["event_payload"]["verdict"] == "answered"

@@ -6,8 +6,13 @@ from dataclasses import astuple, replace
 from typing import Any
 
 import pytest
+from slack_bolt import App
 
+from bot.clients import SlackRefused, identify, open_clients
 from bot.events import Question
+from bot.run import connect
+from bot.sandbox.server import Sandbox
+from bot.settings import BotSettings
 from tests.bot.conftest import Start
 from tests.bot.stage import Json, Script, Slack, wait_for
 
@@ -238,3 +243,41 @@ def test_a_claim_that_nobody_works_on_runs_out(slack: Slack, start: Start, scrip
     after = leases()
     assert after[0] > before[0]
     assert after[1] == before[1]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"type": "event_callback", "event": None},
+        {"type": "event_callback", "event": 5},
+        {"type": "event_callback", "event": {"type": None}},
+        {"type": "block_actions", "actions": None},
+        {"type": "block_actions", "actions": []},
+        {"type": "view_submission", "view": None},
+    ],
+)
+def test_a_delivery_that_nothing_could_route_is_acknowledged_and_ignored(
+    body: Json, slack: Slack, start: Start, caplog: pytest.LogCaptureFixture
+) -> None:
+    running = start()
+    slack.deliver(body)
+    reply_to(slack, say(slack, f"{AT} how do I roll back?"))
+    running.settle(3)
+    assert running.handled == 3
+    assert "Failed to run" not in caplog.text
+    assert "ignored a delivery" in caplog.text
+
+
+def test_what_is_told_of_a_refused_call_is_told_once(
+    slack: Slack, workspace: Sandbox, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings: Json = {"bot_token": "xoxb-sandbox", "app_token": "xapp-sandbox"}
+    slack.post("fail", method="apps.connections.open", error="invalid_auth", times=0)
+    reachable = BotSettings(**settings, slack_api_url=workspace.api_url)
+    app = App(client=open_clients(reachable).read, request_verification_enabled=False)
+    with pytest.raises(SlackRefused, match=r"Socket Mode does not open \(invalid_auth\)"):
+        connect(app, reachable)
+    away = BotSettings(**settings, slack_api_url="http://127.0.0.1:9/api/")
+    with pytest.raises(SlackRefused, match="cannot be reached"):
+        identify(open_clients(away).read)
+    assert not [record for record in caplog.records if record.name.startswith("slack")]
