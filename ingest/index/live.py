@@ -7,7 +7,7 @@ from functools import partial
 from typing import TypeVar
 
 from ingest.embedder import Embedder, open_embedder
-from ingest.errors import IndexDamaged, IndexMissing
+from ingest.errors import IndexMissing, IngestError
 from ingest.index import folders
 from ingest.index.facts import Identity
 from ingest.index.folders import IndexFolder
@@ -42,7 +42,7 @@ class LiveIndex:
                 raise IndexMissing("Nothing is indexed yet: run `footnote ingest`.")
             try:
                 return work(self._opened(folder))
-            except IndexDamaged:
+            except IngestError:  # damage, or a disk that seems to fail under a file just deleted
                 if folders.live(self._settings.data_dir) == folder:
                     raise
 
