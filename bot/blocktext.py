@@ -76,27 +76,50 @@ class BlockReader:
     def _block(self, block: dict[str, Any], depth: int) -> Iterator[str]:
         kind = str(block.get("type"))
         if kind.endswith(_CONTROLS):
+            yield from self._control(block)
             return
         if kind == "markdown" and not self.addresses:
             yield from _split(_labels_only(self.read(block.get("text"))))
         elif kind in ("mrkdwn", "plain_text", "raw_text", "markdown", "header"):
             yield from _split(self.read(block.get("text")))
         elif kind in ("button", "workflow_button"):
-            if url := unescape(string(block.get("url"))):
-                yield _labelled(self.read(block.get("text")), url)
+            yield from self._linked(block)
         elif kind == "image":
             names = (self.read(block.get("title")), self.read(block.get("alt_text")))
             yield from dict.fromkeys(filter(None, names))
-        elif kind == "table":
-            for row in items(block.get("rows")):
-                cells = (
-                    " ".join(self._block(c, depth + 1)) for c in items(row) if isinstance(c, dict)
-                )
-                yield " | ".join(cells)
+        elif kind in ("table", "data_table"):
+            yield from self._table(block, depth)
         elif kind.startswith("rich_text"):
             yield from self._rich(block, depth)
+        elif kind == "input":
+            yield self._input(block, depth)
         else:
             yield from self._places(block, depth)
+
+    def _table(self, block: dict[str, Any], depth: int) -> Iterator[str]:
+        yield from _split(self.read(block.get("caption")))
+        for row in items(block.get("rows")):
+            cells = (" ".join(self._block(c, depth + 1)) for c in items(row) if isinstance(c, dict))
+            yield " | ".join(cells)
+
+    def _input(self, block: dict[str, Any], depth: int) -> str:
+        values = " ".join(self.lines(block.get("element"), depth))
+        return ": ".join(filter(None, (self.read(block.get("label")), values)))
+
+    def _control(self, block: dict[str, Any]) -> Iterator[str]:
+        """What a control shows before anybody touches it, and where a menu's entries lead."""
+        yield from _split(self.read(block.get("initial_value")))
+        chosen = (*items(block.get("initial_option")), *items(block.get("initial_options")))
+        yield from (self.read(one.get("text")) for one in chosen if isinstance(one, dict))
+        for option in items(block.get("options")):
+            if isinstance(option, dict):
+                yield from self._linked(option)
+
+    def _linked(self, block: dict[str, Any]) -> Iterator[str]:
+        """A button or an entry, if it leads somewhere; one that only acts says nothing to read."""
+        if url := unescape(string(block.get("url"))):
+            label = self.read(block.get("text"))
+            yield f"{label}: {url}" if label else url
 
     def _places(self, block: dict[str, Any], depth: int) -> Iterator[str]:
         for place in _PLACES:
@@ -194,10 +217,6 @@ def string(value: Any) -> str:
 
 def _split(text: str) -> list[str]:
     return text.split("\n") if text else []
-
-
-def _labelled(label: str, url: str) -> str:
-    return f"{label}: {url}" if label else url
 
 
 def _number(value: Any) -> int:

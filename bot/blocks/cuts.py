@@ -76,11 +76,17 @@ def _row(cells: tuple[Runs, ...]) -> Runs:
 
 
 def _most(limit: int, holds: Callable[[int], bool]) -> int:
-    """The largest number up to ``limit`` for which it holds, by bisection."""
-    low, high = 0, max(limit, 0)
+    """The largest number up to ``limit`` for which it holds: doubled till it fails, then halved."""
+    low, high = 0, 1
+    while high < limit and holds(high):
+        low, high = high, high * 2
+    high = min(high, max(limit, 0))
     while low < high:
         middle = (low + high + 1) // 2
-        low, high = (middle, high) if holds(middle) else (low, middle - 1)
+        if holds(middle):
+            low = middle
+        else:
+            high = middle - 1
     return low
 
 

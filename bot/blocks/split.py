@@ -9,6 +9,7 @@ import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Literal
 
 from bot.blocks.cuts import as_lines, halves, unwrapped
@@ -24,7 +25,6 @@ from bot.blocks.nodes import (
     Runs,
     Table,
     merged,
-    plain,
 )
 from bot.blocks.richtext import Block, rich_blocks
 from bot.blocks.writing import write_markdown
@@ -110,7 +110,16 @@ def _may_fit(node: Node, room: int) -> bool:
     """Spares writing what is too long already before it is written."""
     if isinstance(node, Table) and len(node.rows) >= _ROWS:
         return False
-    return len(plain(node)) <= room
+    # Not all of its words are counted: what is left of a long list is looked at for every message.
+    for part in chain((node,), _descendants(node)):
+        match part:
+            case Code(text):
+                room -= len(text)
+            case Paragraph(runs) | Heading(_, runs):
+                room -= sum(len(run.text) for run in runs)
+        if room < 0:
+            return False
+    return True
 
 
 def _ends_in_heading(pieces: list[Piece]) -> bool:

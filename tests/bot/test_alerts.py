@@ -120,6 +120,53 @@ def test_an_own_answer_reads_without_addresses_and_with_its_citations() -> None:
     assert message_text(message, addresses=False) == "Run `grep \\.` [queues-1], 2 * 3."
 
 
+def test_attachments_that_share_values_are_each_kept_whole() -> None:
+    def host(name: str) -> dict[str, Any]:
+        fields = [{"title": "Severity", "value": "page"}, {"title": "Host", "value": name}]
+        return {"title": "Disk full on a node", "fields": fields}
+
+    assert message_text({"attachments": [host("db-1"), host("db-2")]}) == (
+        "Disk full on a node\nSeverity: page\nHost: db-1\n"
+        "Disk full on a node\nSeverity: page\nHost: db-2"
+    )
+
+
+def test_fields_that_repeat_within_an_attachment_stay_with_their_neighbours() -> None:
+    pairs = [("Pod", "api-1"), ("State", "crash loop"), ("Pod", "api-2"), ("State", "crash loop")]
+    fields = [{"title": title, "value": value} for title, value in pairs]
+    text = message_text({"attachments": [{"title": "Two pods", "fields": fields}]})
+    assert text == "Two pods\nPod: api-1\nState: crash loop\nPod: api-2\nState: crash loop"
+
+
+def test_an_attachment_that_says_the_very_same_as_another_or_as_the_text_is_said_once() -> None:
+    same = {"title": "Disk full on db-1", "title_link": "https://am.test/1"}
+    assert message_text({"text": "Disk full on db-1", "attachments": [same, same]}) == (
+        "Disk full on db-1\nhttps://am.test/1"
+    )
+
+
+def test_what_controls_show_is_read_with_the_address_of_each_menu_entry() -> None:
+    entry = {"text": {"type": "plain_text", "text": "Open log"}, "url": "https://log.test/1"}
+    name = {"type": "plain_text", "text": "Severity"}
+    blocks = [
+        {"type": "input", "label": name, "element": {"type": "x_input", "initial_value": "2"}},
+        {"type": "actions", "elements": [{"type": "overflow", "options": [entry]}]},
+        {
+            "type": "data_table",
+            "caption": "Queues",
+            "rows": [[{"type": "raw_text", "text": "mail"}, {"type": "raw_text", "text": "9"}]],
+        },
+    ]
+    assert message_text({"blocks": blocks}) == (
+        "Severity: 2\nOpen log: https://log.test/1\nQueues\nmail | 9"
+    )
+
+
+def test_the_signs_around_a_monitors_markdown_are_left_out() -> None:
+    attachment = {"title": "Errors", "text": "%%%\nRate is 7 %%% now\n%%%"}
+    assert message_text({"attachments": [attachment]}) == "Errors\nRate is 7 %%% now"
+
+
 @pytest.mark.parametrize("limit", [300, 4_000])
 def test_what_is_too_long_keeps_titles_and_whole_addresses_and_says_what_it_left_out(
     limit: int,
@@ -139,9 +186,10 @@ def test_what_is_too_long_keeps_titles_and_whole_addresses_and_says_what_it_left
 
 
 KEYS = """text blocks attachments elements fields type title value url style actions files message
-message_blocks fallback rows accessory alt_text user_id timestamp indent offset name"""
+message_blocks fallback rows accessory alt_text user_id timestamp indent offset name
+element label options initial_value initial_option caption"""
 KINDS = """section rich_text rich_text_list rich_text_section table image button markdown header
-user link date context mrkdwn"""
+user link date context mrkdwn input overflow static_select data_table"""
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),
     lambda inner: (
