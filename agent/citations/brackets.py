@@ -6,6 +6,7 @@ never a citation, and other brackets (``[x]``, ``[ERROR]``, links) are none of o
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -20,6 +21,10 @@ _BRACKET = re.compile(r"\\?\[([^\[\]\n]{1,300}?)\\?\]")
 _TARGET = re.compile(
     r"\(\s*(<[^<>\n]*>|[^\s()]*(?:\([^\s()]*\)[^\s()]*)*)(?:\s+\"[^\"\n]*\")?\s*\)"
 )
+_WRAPPED = re.compile(
+    r"!?\\?\[((?:[^\[\]\n]|\[[^\[\]\n]{1,300}\]){1,300})\\?\](?:" + _TARGET.pattern + ")?"
+)
+_BETWEEN = re.compile(r"[\s,;&\\]*")
 _EMPTIED = re.compile(r"[ \t]*\((?:see|sources?|from|cf\.?|per|ref|and|,|;|:|\s)*\)", re.IGNORECASE)
 _ANY_BRACKET = re.compile(r"[\[\]【】［］〔〕]")
 _ROUNDS = 20
@@ -34,10 +39,12 @@ class Bracket:
     end: int
     known: tuple[str, ...]
     forged: tuple[str, ...]
+    label: str = ""
+    """What stays of a link that was put around citations: its words, with the citations."""
 
     @property
     def canonical(self) -> str:
-        return " ".join(f"[{each}]" for each in self.known)
+        return self.label or " ".join(f"[{each}]" for each in self.known)
 
 
 class Brackets:
@@ -67,10 +74,25 @@ class Brackets:
         at = text.find("[", start, end)
         while at != -1:
             begin = at - 1 if at > start and text[at - 1] == "\\" else at
-            bracket = self._bracket_at(text, begin, end)
+            bracket = self._wrapped(text, begin, end) or self._bracket_at(text, begin, end)
             if bracket is not None:
                 yield bracket
             at = text.find("[", bracket.end if bracket else at + 1, end)
+
+    def _wrapped(self, text: str, begin: int, end: int) -> Bracket | None:
+        """Citations within one more pair of brackets, with or without a target of its own."""
+        begin -= text.startswith("![", begin - 1) if begin else 0
+        match = _WRAPPED.match(text, begin, end)
+        if match is None or "[" not in match[1]:
+            return None
+        inner = list(self._scan(text, *match.span(1)))
+        known = tuple(each for bracket in inner for each in bracket.known)
+        words = without(match.span(1), [(each.start, each.end) for each in inner])
+        alone = all(_BETWEEN.fullmatch(text, *span) for span in words)
+        if not inner or not (alone or (known and match[2] is not None)):
+            return None
+        forged = tuple(each for bracket in inner for each in bracket.forged)
+        return Bracket(match.start(), match.end(), known, () if known else forged, match[1])
 
     def _bracket_at(self, text: str, begin: int, end: int) -> Bracket | None:
         match = self._known.match(text, begin, end) if self._ids else None
@@ -147,10 +169,11 @@ def settle(text: str, brackets: Brackets) -> tuple[str, list[Block], list[str]]:
         text = changed if rounds < _ROUNDS else remove_outside_code(changed, _ANY_BRACKET)
         blocks = read_blocks(text)
         found = brackets.read(text, blocks)
+    starts = [block.start for block in blocks]
     for bracket in found:
-        for block in blocks:
-            if block.start <= bracket.start < block.end:
-                block.citations += [Citation(bracket.start, bracket.end, k) for k in bracket.known]
+        block = blocks[bisect_right(starts, bracket.start) - 1]
+        if block.start <= bracket.start < block.end:
+            block.citations += [Citation(bracket.start, bracket.end, k) for k in bracket.known]
     return text, blocks, list(dict.fromkeys(removed))
 
 

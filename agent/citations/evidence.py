@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from agent.citations.commands import Template, command_words, left_out, same_in_other_order
-from agent.citations.quantities import Value, ValueSet, read_values
+from agent.citations.quantities import Value, read_values
+from agent.citations.values import ValueSet
 from agent.citations.spans import Checked, clean_url
 
 _INVISIBLE = re.compile("[\u200b-\u200f\u2060-\u2064\ufeff\u00ad\u202a-\u202e\u2066-\u2069]")

@@ -1,0 +1,128 @@
+"""All values of one source, ready to be asked about a value of an answer."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from agent.citations.dates import MONTH_NAMES, Date, month_of, same_date
+from agent.citations.quantities import Kind, Value, as_number, ordinals, read_values
+from agent.citations.units import NAMED_UNIT, Measure, Number, measures, spellings
+
+_LIST_MARKER = re.compile(r"(?:^[ \t>]*|(?<=[.;:!?] ))\d{1,3}[.)](?=\s)", re.MULTILINE)
+_GLUED_VERSION = re.compile(r"(?<=[A-Za-z])\d+(?:\.\d+)+")
+_PORT = re.compile(r":(\d{2,5})(?![\d:])")
+_NAMED = re.compile(rf"(?i:[_-](?P<unit>{NAMED_UNIT}))[`\"']?\s?[=:]\s?[`\"']?(?P<number>\d{{1,15}})\b")
+_ONE = re.compile(rf"\b(?:an?|per) (?P<unit>(?:{NAMED_UNIT}))\b")
+_TIMES = {"once": 1, "twice": 2, "thrice": 3}
+_TIMES_WORD = re.compile(r"\b(?:once|twice|thrice)\b", re.IGNORECASE)
+_NOUN = re.compile(r"[ -](?:[a-z]+[ -])?([a-z]{3,})")
+
+
+@dataclass(slots=True)
+class ValueSet:
+    """The values, by what they mean."""
+
+    measures: set[Measure] = field(default_factory=set)
+    numbers: set[Number] = field(default_factory=set)
+    """Every number, whatever its unit."""
+    bare: set[Number] = field(default_factory=set)
+    places: set[Number] = field(default_factory=set)
+    keys: set[tuple[Kind, str]] = field(default_factory=set)
+    dates: set[Date] = field(default_factory=set)
+    counted: set[str] = field(default_factory=set)
+    """Things that a number stands before: "three *replicas*"."""
+    fold: str = ""
+
+    @classmethod
+    def of(cls, text: str) -> "ValueSet":
+        found = cls(fold=text.casefold())
+        # The marker of a documented step is no figure that the step states.
+        text = _LIST_MARKER.sub(lambda marker: " " * len(marker.group()), text)
+        for value in read_values(text):
+            found._add(value)
+            if value.kind == "quantity" and not value.unit:
+                found.counted |= set(nouns(text, value.end))
+            if value.number < 0 and _is_argument(text, value.start):
+                # "kill -9" sends signal 9.
+                found._add_number(-value.number, value.unit)
+        for match in _TIMES_WORD.finditer(text):
+            found._add_number(_TIMES[match.group().lower()], "")
+        for match in _GLUED_VERSION.finditer(text):
+            found.keys.add(("version", match.group()))
+        for match in _PORT.finditer(text):
+            found._add_number(int(match.group(1)), "")
+        for match in _NAMED.finditer(text):
+            found.measures |= measures(int(match["number"]), match["unit"])
+        for match in _ONE.finditer(text):
+            found.measures |= measures(1, match["unit"])
+        found.dates |= {(None, month_of(m.group()), None) for m in MONTH_NAMES.finditer(text)}
+        found.places = {*ordinals(text), *found.numbers}
+        return found
+
+    def _add(self, value: Value) -> None:
+        for part in value.parts:
+            self._add(part)
+        if value.kind == "quantity":
+            if not (value.parts and value.unit and value.number == value.parts[0].number):
+                self._add_number(value.number, value.unit)
+            self.measures |= value.measures
+            text = value.text.strip()
+            if "." in text:
+                self.keys.add(("version", text))
+            for part in re.split(r"[ \u00a0,]", text) if not text.isdigit() else ():
+                if part.isdigit():
+                    # "80, 443" and "80 443" may be two numbers as well as one.
+                    self._add_number(as_number(part), "")
+        elif value.kind == "date":
+            self.dates |= value.dates
+            self.numbers |= {year for year, _, _ in value.dates if year}
+        else:
+            self.keys.add((value.kind, value.key))
+
+    def _add_number(self, number: Number, unit: str) -> None:
+        self.numbers.add(number)
+        self.measures |= measures(number, unit)
+        if not unit:
+            self.bare.add(number)
+
+    def holds(self, value: Value, *, counts_things: bool = False) -> bool:
+        """Whether the value stands here; ``counts_things``: a noun follows it ("10 revisions")."""
+        if self._holds_whole(value, counts_things):
+            return True
+        return bool(value.parts) and all(self.holds(part) for part in value.parts)
+
+    def _holds_whole(self, value: Value, counts_things: bool) -> bool:
+        if value.kind == "date":
+            return any(same_date(asked, known) for asked in value.dates for known in self.dates)
+        if value.kind != "quantity":
+            return (value.kind, value.key) in self.keys
+        if value.unit:
+            return self._holds_measure(value)
+        if "." in value.text and "," not in value.text:
+            same = ("version", value.text.strip()) in self.keys
+            if same or (not value.text.endswith("0") and value.number in self.numbers):
+                return True
+            return len(value.measures) > 1 and bool(value.measures & self.measures)
+        if value.number in self.bare or ("", value.number) in self.measures:
+            return True
+        return not counts_things and value.number in self.numbers
+
+    def _holds_measure(self, value: Value) -> bool:
+        if value.measures & self.measures:
+            return True
+        # A table has its unit in the heading, a setting has it in its name.
+        return value.number in self.bare and bool(spellings(value.unit).search(self.fold))
+
+
+def _is_argument(text: str, at: int) -> bool:
+    """Whether what stands there is an option of a command in code marks."""
+    line = text[text.rfind("\n", 0, at) + 1 : at]
+    return line.count("`") % 2 == 1 and bool(re.search(r"`[\w./-]+ (?:[^`]* )?$", line))
+
+
+def nouns(text: str, at: int) -> Iterator[str]:
+    """The next word or two, without the ending of the plural."""
+    match = _NOUN.match(text, at)
+    if match:
+        words = re.findall(r"[a-z]{3,}", match.group())
+        yield from (word.rstrip("s") for word in words)
