@@ -7,7 +7,6 @@ a real index.
 import logging
 import signal
 import threading
-from collections.abc import Callable
 from pathlib import Path
 
 from pydantic import SecretStr
@@ -17,12 +16,15 @@ from agent.settings import AgentSettings
 from bot.run import build_bot
 from bot.sandbox.server import Sandbox
 from bot.settings import BotSettings
-from ingest.errors import FootnoteError
+from ingest.documents import Page
+from ingest.errors import FootnoteError, IngestError
 from ingest.handover import ingest_anywhere
+from ingest.index import Index
 from ingest.settings import IndexSettings, read_settings
 
 SAMPLES = Path(__file__).resolve().parent.parent / "examples" / "docs"
 QUESTION = "@Footnote what does error PAY-4031 mean?"
+_FENCES = ("```", "~~~")
 
 log = logging.getLogger(__name__)
 
@@ -31,8 +33,8 @@ def run_trial(docs: Path | None, port: int) -> None:
     """Serve until interrupted. ``docs`` takes the place of the sample docs."""
     console = Console(stderr=True, highlight=False)
     folder = _docs_folder(docs)
-    page = read_page(folder)
-    sandbox = Sandbox(page=page) if docs is None else Sandbox(page=page, prompts=())
+    pages = Pages()
+    sandbox = Sandbox(page=pages) if docs is None else Sandbox(page=pages, prompts=())
     try:
         url = sandbox.start(port)
     except OSError as error:
@@ -41,12 +43,14 @@ def run_trial(docs: Path | None, port: int) -> None:
             'Stop what uses it, or choose another: make try ARGS="--port 8766".'
         ) from error
     try:
-        _serve(sandbox, url, folder, console, samples=docs is None)
+        _serve(sandbox, url, pages, folder, console, samples=docs is None)
     finally:
         sandbox.stop()
 
 
-def _serve(sandbox: Sandbox, url: str, folder: Path, console: Console, *, samples: bool) -> None:
+def _serve(
+    sandbox: Sandbox, url: str, pages: "Pages", folder: Path, console: Console, *, samples: bool
+) -> None:
     index_settings = read_settings(IndexSettings)
     index_settings = index_settings.model_copy(
         update={
@@ -60,6 +64,7 @@ def _serve(sandbox: Sandbox, url: str, folder: Path, console: Console, *, sample
     report = ingest_anywhere(index_settings, {"confirm_large_deletion": True}, console, ask=False)
     agent_settings = read_settings(AgentSettings)
     bot = build_bot(_sandbox_settings(sandbox), index_settings, agent_settings)
+    pages.index = bot.index
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
@@ -108,13 +113,33 @@ def _docs_folder(docs: Path | None) -> Path:
     raise FootnoteError(f"{docs} is not a folder. Give --docs a folder with your docs.")
 
 
-def read_page(folder: Path) -> Callable[[str], str | None]:
-    """Path -> text of a page under ``folder``; None for what is not there or leads out of it."""
+class Pages:
+    """Path -> a page's text as it was indexed, however the file was changed since."""
 
-    def page(path: str) -> str | None:
-        file = (folder / path).resolve()
-        if not file.is_relative_to(folder) or not file.is_file():
+    def __init__(self) -> None:
+        self.index: Index | None = None
+        """Known once the bot is built."""
+
+    def __call__(self, path: str) -> str | None:
+        try:
+            page = self.index.page(path) if self.index else None
+        except IngestError as error:
+            log.warning("no page: %s", error)
             return None
-        return file.read_text(encoding="utf-8", errors="replace")
+        return page_text(page) if page else None
 
-    return page
+
+def page_text(page: Page) -> str:
+    """Every line at its number; what no chunk holds is empty."""
+    lines: dict[int, str] = {}
+    cut = False
+    for passage in page.passages:
+        first, last = passage.lines
+        text = passage.text.split("\n")
+        extra = max(0, len(text) - (last - first + 1))
+        # The parts of a block that is cut have fences of their own, those of a table its head.
+        before = min(extra, 1) if cut else 0 if text[-1].startswith(_FENCES) else extra
+        cut = extra > before
+        for number, line in enumerate(text[before : len(text) - (extra - before)], first):
+            lines[number] = lines.get(number, "") + line
+    return "\n".join(lines.get(number, "") for number in range(1, max(lines, default=0) + 1))

@@ -1,5 +1,7 @@
 """Settings of the Slack side: what cannot be right is told by name, before anything starts."""
 
+from pathlib import Path
+
 import pytest
 
 from agent.settings import AgentSettings
@@ -36,3 +38,17 @@ def test_the_address_of_the_model_is_checked_too(monkeypatch: pytest.MonkeyPatch
 def test_a_log_level_may_be_written_small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FOOTNOTE_LOG_LEVEL", "debug")
     assert read_settings(BotSettings).log_level == "DEBUG"
+
+
+def test_a_line_of_dotenv_that_cannot_be_read_is_a_mistake() -> None:
+    Path(".env").write_text("FOOTNOTE_WORKERS=3\nthis is nonsense\nFOOTNOTE_QUEUE=7\n")
+    with pytest.raises(SettingsError, match=r"^\.env, line 2: cannot be read"):
+        read_settings(BotSettings)
+
+
+def test_a_dotenv_of_every_allowed_form_is_read() -> None:
+    Path(".env").write_text(
+        "# comment\n\nexport FOOTNOTE_WORKERS=3 # more\nFOOTNOTE_QUEUE = '7'\nEMPTY=\nBARE\n"
+    )
+    settings = read_settings(BotSettings)
+    assert (settings.workers, settings.queue) == (3, 7)
