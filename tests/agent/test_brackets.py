@@ -1,0 +1,53 @@
+"""Brackets around citations: a link that a model puts around one is not its own to choose."""
+
+import time
+
+import pytest
+
+from agent.citations.brackets import Brackets, settle
+
+BRACKETS = Brackets(("oncall/queues-1", "limits-0"), "https://docs.test/x")
+
+
+@pytest.mark.parametrize(
+    ("answer", "text"),
+    [
+        ("See [[limits-0]](https://evil.test/x) first.", "See [limits-0] first."),
+        ("See [\\[limits-0\\]](https://evil.test).", "See [limits-0]."),
+        ("See [[limits-0]].", "See [limits-0]."),
+        ("[see [limits-0] here](https://evil.test/) now", "see [limits-0] here now"),
+        ("[**[limits-0]**](https://evil.test)", "**[limits-0]**"),
+        ("![[limits-0]](https://evil.test/a.png)", "[limits-0]"),
+        ("[[limits-0], [oncall/queues-1]]", "[limits-0], [oncall/queues-1]"),
+        ("Never [[other-3]](https://evil.test) this.", "Never this."),
+        ("[[limits-0](https://evil.test)](https://evil.test)", "[limits-0]"),
+    ],
+)
+def test_a_link_around_a_citation_goes_and_the_citation_stays(answer: str, text: str) -> None:
+    assert settle(answer, BRACKETS)[0] == text
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "if [[ -f x ]] then [limits-0]",
+        "[see the docs](https://docs.test/x) [limits-0]",
+        "[ERROR [limits-0] and no end",
+        "`[[limits-0]](https://docs.test)`",
+        "- [ ] open [limits-0]",
+    ],
+)
+def test_brackets_that_hold_no_citation_alone_stay_as_they_are(answer: str) -> None:
+    assert settle(answer, BRACKETS)[0] == answer
+
+
+@pytest.mark.parametrize("piece", ["[", "[a [b] ", "[[limits-0", "[[limits-0]](x ", "[limits-0] "])
+def test_brackets_without_end_take_no_time(piece: str) -> None:
+    started = time.perf_counter()
+    settle(piece * 5_000, BRACKETS)
+    assert time.perf_counter() - started < 3
+
+
+def test_each_citation_of_a_long_list_belongs_to_its_own_item() -> None:
+    _, blocks, _ = settle("\n".join(["- drain [limits-0]"] * 2_000), BRACKETS)
+    assert [len(block.citations) for block in blocks] == [1] * 2_000
