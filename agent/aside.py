@@ -3,25 +3,42 @@
 What goes wrong in it costs only what it was for.
 """
 
-from typing import Any
+from dataclasses import dataclass
 
 from anthropic.types import Message
 
 from agent.deadline import Deadline
 from agent.draft import Draft
+from agent.errors import ModelUnavailable
 from agent.model import Model, Request
+
+
+@dataclass(frozen=True, slots=True)
+class _Aside:
+    """Hears what goes wrong; nobody waits for the words."""
+
+    purpose: str
+    draft: Draft
+
+    def wrote(self, text: str) -> None:
+        """Nothing to show."""
+
+    def retried(self, error: ModelUnavailable, wait: float) -> None:
+        self.draft.note("retry", purpose=self.purpose, error=str(error), wait=round(wait, 3))
 
 
 def ask_aside(
     purpose: str, model: Model, request: Request, draft: Draft, deadline: Deadline
 ) -> Message:
     """The model's message. Raises ModelUnavailable, DeadlinePassed or Cancelled."""
-
-    def note(kind: str, **detail: Any) -> None:
-        if kind not in ("writing", "text"):  # nobody waits for these words
-            draft.note(kind, purpose=purpose, **detail)
-
-    note("request", model=model.name, messages=len(request.messages), max_tokens=request.max_tokens)
-    message = model.respond(request, deadline, note)
-    note("response", stop=message.stop_reason, **draft.charge(model.name, message))
+    draft.note(
+        "request",
+        purpose=purpose,
+        model=model.name,
+        messages=len(request.messages),
+        max_tokens=request.max_tokens,
+    )
+    message = model.respond(request, deadline, _Aside(purpose, draft))
+    cost = draft.charge(model.name, message)
+    draft.note("response", purpose=purpose, stop=message.stop_reason, **cost)
     return message

@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.markdown import Markdown
 
 from agent.answer import Answer
+from agent.characters import printable
 from agent.conversation import CitedChunk, Conversation, Turn
 from agent.settings import AgentSettings
 from ingest.errors import SettingsError
@@ -149,20 +150,23 @@ def _line(console: Console) -> str:
 
 
 def _progress(progress: "Progress") -> str:
-    return f"{progress.kind} {progress.detail}".strip().replace("[", "\\[") + " …"
+    said = printable(f"{progress.kind} {progress.detail}").strip()
+    return said.replace("[", "\\[") + " …"
 
 
 def _print(answer: Answer, console: Console, *, verbose: bool) -> None:
     if verbose:
         for event in answer.trace.events:
             detail = json.dumps(asdict(event)["detail"], ensure_ascii=False)
-            console.print(f"{event.at:8.3f}s  {event.kind:<12} {detail}", style="dim", markup=False)
-    console.print(Markdown(answer.text))
+            line = printable(f"{event.at:8.3f}s  {event.kind:<12} {detail}")
+            console.print(line, style="dim", markup=False)
+    console.print(Markdown(printable(answer.text)))
     for passage in answer.citations:
         first, last = passage.lines
         place = passage.url or f"{passage.path}, lines {first}-{last}"
-        console.print(f"  [{passage.id}] {place}", style="cyan", markup=False, soft_wrap=True)
-    console.print(_summary(answer), style="dim", markup=False)
+        line = printable(f"  [{passage.id}] {place}")
+        console.print(line, style="cyan", markup=False, soft_wrap=True)
+    console.print(printable(_summary(answer)), style="dim", markup=False)
 
 
 def _summary(answer: Answer) -> str:

@@ -31,6 +31,10 @@ def passage_blocks(
     """
     if native and passages:
         blocks = [search_result(passage, weak=bool(facts.get("weak"))) for passage in passages]
+        if before := facts.get("already_shown"):
+            blocks[-1]["title"] += f" | given to you before: {', '.join(before)}"
+        if end := facts.get("page_ends_at_line"):
+            blocks[-1]["title"] += f" | the page ends at line {end}"
         for said in ("note", "check", "budget"):
             if said in facts:
                 blocks[-1]["title"] += f" | {facts[said]}"

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from agent.characters import encodable
+
 Speaker = Literal["person", "footnote", "other_bot"]
 
 
@@ -26,6 +28,10 @@ class Turn:
     """Plain text or Markdown; Slack's tokens and entities already read."""
     cited: tuple[CitedChunk, ...] = ()
 
+    def __post_init__(self) -> None:
+        for name in ("name", "text"):
+            object.__setattr__(self, name, encodable(getattr(self, name)))
+
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
@@ -43,10 +49,6 @@ class Conversation:
     def question(self) -> str:
         """The newest turn's text; empty for a bare mention, which means: answer the thread."""
         return self.turns[-1].text if self.turns else ""
-
-    @property
-    def asker(self) -> str:
-        return self.turns[-1].name if self.turns else ""
 
     @property
     def earlier(self) -> tuple[Turn, ...]:

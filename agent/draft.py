@@ -2,8 +2,8 @@
 
 import secrets
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from dataclasses import replace
+from typing import Any
 
 from anthropic.types import Message
 
@@ -11,19 +11,12 @@ from agent.answer import Answer, Unsupported, Usage, Verdict, WebLink
 from agent.conversation import Conversation
 from agent.cost import add, cost_usd, tokens
 from agent.deadline import Deadline
+from agent.errors import ModelUnavailable
+from agent.progress import Progress
 from agent.retrieval import Retrieval
 from agent.tools.base import Corpus
-from agent.trace import Trace
+from agent.trace import Kind, Trace
 from ingest.documents import Passage
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """What a waiting person is shown."""
-
-    kind: Literal["thinking", "searching", "reading", "writing"]
-    detail: str = ""
-    """The query or the path."""
 
 
 class Draft:
@@ -45,6 +38,8 @@ class Draft:
         self.corpus = corpus
         self.trace = Trace()
         self.steps = 0
+        self.one_step: bool | None = None
+        """Whether the first request is the only one; None until that is decided."""
         self.model: str | None = None
         self.cut = ""
         """Why the text ends early, in one line."""
@@ -57,24 +52,31 @@ class Draft:
         self._usage = Usage()
         self._cost: float | None = 0.0
 
-    def note(self, kind: str, **detail: Any) -> None:
-        """Record what happened; what a waiting person cares for is shown at once."""
-        if kind in ("thinking", "searching", "reading", "writing"):
-            if self._on_progress:
-                self._on_progress(Progress(kind, detail.get("detail", "")))  # type: ignore[arg-type]  # narrowed above
-            return
-        if kind == "text":
-            if self.on_text:
-                self.on_text(detail["text"])
-            return
+    def note(self, kind: Kind, **detail: Any) -> None:
+        """Record what happened."""
         self.trace.add(self.deadline.spent, kind, **detail)
+
+    def show(self, progress: Progress) -> None:
+        """Tell a waiting person."""
+        if self._on_progress:
+            self._on_progress(progress)
+
+    def wrote(self, text: str) -> None:
+        if not text:
+            self.show(Progress("writing"))
+        elif self.on_text:
+            self.on_text(text)
+
+    def retried(self, error: ModelUnavailable, wait: float) -> None:
+        self.note("retry", error=str(error), wait=round(wait, 3))
 
     def charge(self, model: str, message: Message) -> dict[str, Any]:
         """Add a response's usage; returned as it goes into the trace."""
         usage = message.usage.model_dump(mode="json", exclude_none=True)
         spent = tokens(usage)
         self._usage = add(self._usage, spent)
-        cost = cost_usd(model, usage)
+        # Nothing counted is not nothing spent: some gateways leave the usage out.
+        cost = cost_usd(model, usage) if spent != Usage() else None
         self._cost = None if cost is None or self._cost is None else self._cost + cost
         return {
             "input_tokens": spent.input_tokens,

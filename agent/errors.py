@@ -3,6 +3,7 @@
 FootnoteError (ingest.errors)
 └── AgentError
     ├── ModelUnavailable   the model cannot be used: the answer falls back to passages
+    │   └── ParameterRefused   … as it was spoken to; a plainer request may go through
     ├── ToolError          a tool call failed: its text goes to the model as the result
     └── Cancelled          the asker pressed stop
 """
@@ -30,6 +31,10 @@ class ModelUnavailable(AgentError):
         self.retryable = retryable
         self.retry_after = retry_after
         """Seconds the server asked us to wait."""
+
+
+class ParameterRefused(ModelUnavailable):
+    """The server does not take a parameter, which will not be sent again."""
 
 
 class ToolError(AgentError):

@@ -13,10 +13,13 @@ from agent.deadline import Deadline
 from agent.draft import Draft
 from agent.errors import ToolError
 from agent.model import Model, Request
+from agent.profiles import Profile
+from agent.progress import Progress
 from agent.prompts import prompt
 from agent.reflection import reflect
-from agent.tools import TOOLS, ToolResult, definitions, run_tool
+from agent.tools import TOOLS, ToolResult, definitions, run_tool, taken_in
 from agent.tools.base import checked, failure
+from agent.tools.search_docs import SearchDocs
 
 _BY_NAME = {tool.name: tool for tool in TOOLS}
 
@@ -27,6 +30,7 @@ class Exchange:
     def __init__(
         self,
         model: Model,
+        profile: Profile,
         system: str,
         messages: list[dict[str, Any]],
         draft: Draft,
@@ -35,9 +39,9 @@ class Exchange:
         self_check: bool = False,
     ) -> None:
         self.model = model
-        self._profile = model.profile
+        self._profile = profile
         self._system = system
-        self._tools = definitions(TOOLS, draft.corpus, strict=model.profile.strict_tools)
+        self._tools = definitions(TOOLS, draft.corpus, strict=profile.strict_tools)
         self._messages = messages
         self._draft = draft
         self._deadline = deadline
@@ -49,7 +53,7 @@ class Exchange:
         draft = self._draft
         draft.steps += 1
         draft.model = self.model.name
-        draft.note("thinking")
+        draft.show(Progress("thinking"))
         draft.note(
             "request",
             step=draft.steps,
@@ -67,8 +71,9 @@ class Exchange:
             final=final,
             previous=self._previous,
             attempts=attempts,
+            profile=self._profile,
         )
-        message = self.model.respond(request, self._deadline, draft.note)
+        message = self.model.respond(request, self._deadline, draft)
         self._previous = message.id
         missed = message.diagnostics.cache_miss_reason if message.diagnostics else None
         draft.note(
@@ -110,7 +115,9 @@ class Exchange:
         # Half of the time that is left: a tool that hangs must leave some for the answer.
         deadline = self._deadline.earlier(self._deadline.left / 2)
         results = deadline.run([partial(self._run, call) for call in calls])
-        answers = [result or self._given_up() for result in results]
+        answers = [
+            self._taken_in(call, result) for call, result in zip(calls, results, strict=True)
+        ]
         self._check(answers)
         budget = self._budget(is_last())
         if not self._profile.system_notes:
@@ -128,7 +135,7 @@ class Exchange:
 
     def _check(self, results: Sequence[ToolResult]) -> None:
         """After the first search: what the model thinks of it goes along with the results."""
-        passages = [p for result in results if result.search for p in result.passages]
+        passages = [p for result in results if result.found for p in result.passages]
         if not self._to_be_checked or not passages:
             return
         self._to_be_checked = False
@@ -136,32 +143,36 @@ class Exchange:
         if said := reflect(question, passages, self.model, self._draft, self._deadline):
             results[-1].facts["check"] = str(said)
 
-    def _given_up(self) -> ToolResult:
-        self._draft.retrieval.failed += 1
-        return failure("This took too long and was given up.")
-
-    def _run(self, call: ToolUseBlock) -> ToolResult:
+    def _run(self, call: ToolUseBlock) -> tuple[ToolResult, float]:
+        """What a call brings, and the seconds it took; in a thread that may be given up."""
         draft = self._draft
         began = draft.deadline.spent
         tool = _BY_NAME.get(call.name)
         if tool is not None:
             try:
-                kind, detail = tool.progress(checked(tool, call.input))
-                draft.note(kind, detail=detail)
-                draft.note("tool_call", name=call.name, detail=detail)
+                progress = tool.progress(checked(tool, call.input))
+                draft.show(progress)
+                draft.note("tool_call", name=call.name, detail=progress.detail)
             except ToolError as error:
                 draft.note("tool_call", name=call.name, malformed=str(error)[:200])
         result = run_tool(tool, call.name, call.input, draft.retrieval)
-        found = {}
-        if search := result.search:
-            found = {"query": search.query, **search.traced()}
+        return result, draft.deadline.spent - began
+
+    def _taken_in(self, call: ToolUseBlock, ran: tuple[ToolResult, float] | None) -> ToolResult:
+        """The result as the model gets it; None is a call that was given up."""
+        draft = self._draft
+        result, seconds = ran or (failure("This took too long and was given up."), None)
+        result = taken_in(result, draft.retrieval)
+        if result.failed and call.name == SearchDocs.name:
+            draft.retrieval.failed = True
+        search = result.found.search if result.found else None
         draft.note(
             "tool_result",
             name=call.name,
             failed=result.failed,
             given=[passage.id for passage in result.passages],
-            seconds=round(draft.deadline.spent - began, 3),
-            **found,
+            seconds=None if seconds is None else round(seconds, 3),
+            **({"query": search.query, **search.traced()} if search else {}),
         )
         return result
 

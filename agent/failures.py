@@ -10,7 +10,6 @@ from anthropic import (
     APIStatusError,
     APITimeoutError,
     AuthenticationError,
-    BadRequestError,
 )
 
 from agent.errors import ModelUnavailable
@@ -69,7 +68,7 @@ def unavailable(error: Exception, model: str) -> ModelUnavailable:
 
 def names_parameter(error: Exception) -> str | None:
     """The parameter that a server refused by name, if that is what happened."""
-    if not isinstance(error, BadRequestError):
+    if not isinstance(error, APIStatusError) or error.status_code not in (400, 422):
         return None
     text = str(error)
     found = _PARAMETER.search(text)

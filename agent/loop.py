@@ -16,13 +16,14 @@ from agent.budget import Budget, Spending
 from agent.content import reply_text
 from agent.conversation import Conversation
 from agent.deadline import Deadline, DeadlinePassed
-from agent.draft import Draft, Progress
-from agent.errors import Cancelled, ModelUnavailable
+from agent.draft import Draft
+from agent.errors import Cancelled, ModelUnavailable, ParameterRefused
 from agent.exchange import Exchange, tool_calls
 from agent.memory import history, query_of, question, recalled
 from agent.model import ClaudeModel, Model
-from agent.offline import failed, passages_answer
+from agent.offline import passages_answer
 from agent.preview import Preview
+from agent.progress import Progress
 from agent.prompts import prompt
 from agent.retrieval import Retrieval, SearchCache
 from agent.route import searches_first
@@ -30,7 +31,7 @@ from agent.settings import AgentSettings
 from agent.tools import Corpus
 from agent.verdict import Judged, judge
 from agent.web import search_web
-from ingest.errors import FootnoteError, IngestError, UnknownCollection
+from ingest.errors import IngestError, UnknownCollection
 from ingest.index import Index
 
 __all__ = ["Agent", "Progress", "build_agent"]
@@ -44,6 +45,10 @@ _HELP = (
     "Ask me about anything in the team's docs: an error code, an alert, a how-to. "
     "In a thread I read what was said before."
 )
+
+
+class _NotSearched(Exception):
+    """The model asked for searches, none of which could be made: what it says rests on nothing."""
 
 
 class Agent:
@@ -102,7 +107,7 @@ class Agent:
                 log.warning("answer %s: %s", draft.id, error)
             except Cancelled:
                 raise
-            except IngestError as error:
+            except (IngestError, _NotSearched) as error:
                 why = "The model could not search the docs."
                 draft.note("degrade", model=model.name, error=type(error).__name__)
                 log.warning("answer %s: %s", draft.id, error)
@@ -128,8 +133,10 @@ class Agent:
             revision = status.revision.label if status.revision else None
             version = f"{revision} {status.ingested_at} {conversation.collections}"
             corpus = self._corpus(version, index)
-        except FootnoteError as error:
+        except IngestError as error:
             log.warning("index: %s", error)
+        except Exception:  # the answer will fail in its own words, or need nothing of it
+            log.exception("index")
         retrieval = Retrieval(index, self._cache, version, self._settings.max_searches)
         return Draft(conversation, deadline, retrieval, revision, on_progress, corpus)
 
@@ -153,30 +160,29 @@ class Agent:
         return corpus
 
     def _with_model(self, model: Model, draft: Draft) -> Answer:
-        profile = model.profile
-        try:
-            return self._converse(model, draft)
-        except ModelUnavailable:
-            if model.profile == profile:
-                raise
-            # A parameter was refused and will not be sent again: the same model, spoken to plainly.
-            return self._with_model(model, draft)
+        while True:
+            try:
+                return self._converse(model, draft)
+            except ParameterRefused as error:
+                # The same model, spoken to more plainly each time.
+                log.info("answer %s: %s", draft.id, error)
 
     def _converse(self, model: Model, draft: Draft) -> Answer:
         """Steps until there is a text, then its check, with one chance to mend it."""
         deadline = draft.deadline.earlier(min(2.0, self._settings.deadline / 10))
-        exchange, one_step = self._open(model, draft, deadline)
-        message = self._steps(exchange, draft, deadline, one_step=one_step)
-        if draft.retrieval.failed and not draft.retrieval.sources:
-            return failed(draft, "The docs could not be searched.")
-        judged = judge(reply_text(message.content), draft.conversation, draft.retrieval)
-        self._note_verdict(draft, judged)
-        if one_step and self._settings.route == "auto" and judged.verdict == "not_in_docs":
+        exchange = self._open(model, draft, deadline)
+        message = self._steps(exchange, draft, deadline)
+        retrieval = draft.retrieval
+        if retrieval.failed and not retrieval.searches and not retrieval.sources:
+            raise _NotSearched
+        judged = self._judged(reply_text(message.content), draft)
+        auto = self._settings.route == "auto"
+        if draft.one_step and auto and judged.verdict == "not_in_docs":
+            draft.one_step = False
             exchange.keep(message)
             exchange.say(prompt("search").template)
-            message = self._steps(exchange, draft, deadline, one_step=False)
-            judged = judge(reply_text(message.content), draft.conversation, draft.retrieval)
-            self._note_verdict(draft, judged)
+            message = self._steps(exchange, draft, deadline)
+            judged = self._judged(reply_text(message.content), draft)
         if judged.faults and not draft.is_shown:
             judged = self._mended(judged, message, exchange, draft)
         grounded = judged.grounded
@@ -196,42 +202,40 @@ class Agent:
             reason=draft.cut,
         )
 
-    def _open(self, model: Model, draft: Draft, deadline: Deadline) -> tuple[Exchange, bool]:
-        """The first request's messages, and whether it is the only one."""
+    def _open(self, model: Model, draft: Draft, deadline: Deadline) -> Exchange:
+        """The first request's messages; what another model searched already goes along."""
         conversation, retrieval, settings = draft.conversation, draft.retrieval, self._settings
         found = tuple(retrieval.sources.values())
-        one_step = False
         searched: dict[str, Any] = {}
-        if not found and searches_first(conversation, settings):
+        if draft.one_step is None and searches_first(conversation, settings):
             [first] = deadline.run([lambda: retrieval.search(query_of(conversation))])
             if first is None:
                 raise DeadlinePassed
-            found = first.fresh
+            found = retrieval.take(first)
             searched = first.search.traced()
-            one_step = settings.route == "single" or not first.result.weak
+            draft.one_step = settings.route == "single" or not first.search.weak
+        one_step = draft.one_step = bool(draft.one_step)
         cited = retrieval.supply(recalled(conversation, retrieval.index))
         ids = [passage.id for passage in cited]
         draft.note("open", route=settings.route, one_step=one_step, recalled=ids, **searched)
-        newest = question(conversation, model.profile, settings.conversation_tokens, cited, found)
-        native = model.profile.native_citations
+        profile = model.profile
+        newest = question(conversation, profile, settings.conversation_tokens, cited, found)
+        native = profile.native_citations
         citations = prompt("citations-native" if native else "citations-brackets")
         system = prompt("system").substitute(
             citations=citations.template, max_searches=settings.max_searches
         )
         messages = [*history(conversation, settings.conversation_tokens), newest]
         check = settings.self_check
-        exchange = Exchange(model, system, messages, draft, deadline, self_check=check)
-        return exchange, one_step
+        return Exchange(model, profile, system, messages, draft, deadline, self_check=check)
 
-    def _steps(
-        self, exchange: Exchange, draft: Draft, deadline: Deadline, *, one_step: bool
-    ) -> Message:
+    def _steps(self, exchange: Exchange, draft: Draft, deadline: Deadline) -> Message:
         """Request, run the tools it asks for, request again; every stop reason has its branch."""
         max_tokens = self._settings.max_tokens
         enlarged = nudged = False
         pauses = 0
         while True:
-            final = one_step or self._is_last_step(draft, deadline)
+            final = draft.one_step or self._is_last_step(draft, deadline)
             message = exchange.request(max_tokens, final=final)
             calls, text, stop = (
                 tool_calls(message),
@@ -240,7 +244,7 @@ class Agent:
             )
             if stop == "refusal":
                 raise ModelUnavailable("refusal", "The model declined to answer this.")
-            if stop == "tool_use" and calls and not final:
+            if stop in ("tool_use", "end_turn") and calls and not final:
                 exchange.use_tools(message, lambda: self._is_last_step(draft, deadline))
             elif stop == "pause_turn" and pauses < _PAUSES:
                 pauses += 1
@@ -283,11 +287,11 @@ class Agent:
         except (ModelUnavailable, DeadlinePassed) as error:
             draft.note("mend_failed", error=str(error) or "deadline")
             return judged
-        second = judge(text, draft.conversation, draft.retrieval) if text else judged
-        self._note_verdict(draft, second)
+        second = self._judged(text, draft) if text else judged
         return second if second.is_better_than(judged) else judged
 
-    def _note_verdict(self, draft: Draft, judged: Judged) -> None:
+    def _judged(self, text: str, draft: Draft) -> Judged:
+        judged = judge(text, draft.conversation, draft.retrieval)
         draft.note(
             "verify",
             verdict=judged.verdict,
@@ -295,6 +299,7 @@ class Agent:
             removed=len(judged.grounded.removed),
             unsupported=len(judged.grounded.unsupported),
         )
+        return judged
 
 
 def build_agent(index: Index, settings: AgentSettings, spending: Spending | None = None) -> Agent:

@@ -9,28 +9,26 @@ import random
 import socket
 import threading
 import weakref
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from queue import SimpleQueue
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import httpx2
-from anthropic import Anthropic
-from anthropic.lib.streaming import ParsedMessageStreamEvent
-from anthropic.types import Message
+from anthropic import NOT_GIVEN, Anthropic, Stream
+from anthropic.lib.streaming import MessageStream, ParsedMessageStreamEvent
+from anthropic.types import Message, RawMessageStreamEvent
 
+from agent.characters import encodable
 from agent.content import reply_text
 from agent.deadline import Deadline
-from agent.errors import ModelUnavailable
+from agent.errors import ModelUnavailable, ParameterRefused
 from agent.failures import names_parameter, unavailable
+from agent.gateway import Filled, sendable
 from agent.profiles import COMPAT, Profile, profile_for
 from agent.settings import AgentSettings
 
 log = logging.getLogger(__name__)
-
-Note = Callable[..., None]
-"""Called as ``note(kind, **detail)`` with what happens during a request."""
 
 _CONNECT_TIMEOUT = 5.0
 
@@ -52,6 +50,20 @@ class Request:
     """Nothing follows it: it is not cached, and what it is refused says nothing of other ones."""
     schema: dict[str, Any] | None = None
     """JSON schema that the answer has to follow."""
+    profile: Profile | None = None
+    """The one that the messages were made for, where it matters: the model's own may change."""
+
+
+class Listener(Protocol):
+    """Hears what happens during a request."""
+
+    def wrote(self, text: str) -> None:
+        """The message has so much text now; none yet where a text begins."""
+        ...
+
+    def retried(self, error: ModelUnavailable, wait: float) -> None:
+        """The request is sent again after ``wait`` seconds."""
+        ...
 
 
 class Model(Protocol):
@@ -60,7 +72,7 @@ class Model(Protocol):
     name: str
     profile: Profile
 
-    def respond(self, request: Request, deadline: Deadline, note: Note) -> Message:
+    def respond(self, request: Request, deadline: Deadline, listener: Listener) -> Message:
         """The whole message. Raises ModelUnavailable, DeadlinePassed or Cancelled."""
         ...
 
@@ -87,32 +99,31 @@ class ClaudeModel:
         # Nobody has to remember to close it: connections go with the model.
         weakref.finalize(self, self._client.close)
 
-    def respond(self, request: Request, deadline: Deadline, note: Note) -> Message:
+    def respond(self, request: Request, deadline: Deadline, listener: Listener) -> Message:
         """Send ``request``; what failed in passing is sent again, since nothing was shown yet."""
         attempt = 1
         while True:
             try:
-                return self._attempt(request, deadline, note)
+                return self._attempt(request, deadline, listener)
             except ModelUnavailable as error:
                 wait = error.retry_after or _pause(attempt)
                 if not error.retryable or attempt == request.attempts or wait >= deadline.left:
                     raise
-                note("retry", error=str(error), wait=round(wait, 3))
+                listener.retried(error, wait)
                 deadline.sleep(wait)
                 attempt += 1
 
-    def _attempt(self, request: Request, deadline: Deadline, note: Note) -> Message:
-        native = self.profile.native_citations
-        call = _Call(self._client, self._parameters(request, deadline), whole_blocks=native)
+    def _attempt(self, request: Request, deadline: Deadline, listener: Listener) -> Message:
+        profile = request.profile or self.profile
+        parameters = self._parameters(request, profile, deadline)
+        call = _Call(self._client, parameters, whole_blocks=profile.native_citations)
         try:
             while True:
                 event = deadline.take(call.events)
-                if event == "text":
-                    note(event, text=call.text)
-                elif isinstance(event, str):
-                    note(event)
+                if isinstance(event, str):
+                    listener.wrote(event)
                 elif isinstance(event, Exception):
-                    raise self._understood(event, request) from event
+                    raise self._understood(event, request, profile) from event
                 elif event.stop_reason is None:
                     raise ModelUnavailable(
                         "the stream ended early", "The model's answer broke off.", retryable=True
@@ -122,19 +133,19 @@ class ClaudeModel:
         finally:
             call.hang_up()
 
-    def _understood(self, error: Exception, request: Request) -> ModelUnavailable:
+    def _understood(self, error: Exception, request: Request, profile: Profile) -> ModelUnavailable:
         """The failure in our terms; a parameter that is refused is not sent again."""
+        failure = unavailable(error, self.name)
         parameter = None if request.aside else names_parameter(error)
-        if parameter == "search_result" and self.profile.native_citations:
-            self.profile = replace(self.profile, native_citations=False)
-            log.warning("%s does not take search_result blocks: citing by brackets", self.name)
-        elif parameter and self.profile != COMPAT:
-            self.profile = COMPAT
-            log.warning("%s does not take %s: speaking plainly to it", self.name, parameter)
-        return unavailable(error, self.name)
+        if parameter is None or profile == COMPAT:
+            return failure
+        by_brackets = parameter == "search_result" and profile.native_citations
+        if self.profile == profile:  # else another answer has met the same already
+            log.warning("%s does not take %s: speaking more plainly to it", self.name, parameter)
+            self.profile = replace(profile, native_citations=False) if by_brackets else COMPAT
+        return ParameterRefused(str(failure), failure.reason)
 
-    def _parameters(self, request: Request, deadline: Deadline) -> dict[str, Any]:
-        profile = self.profile
+    def _parameters(self, request: Request, profile: Profile, deadline: Deadline) -> dict[str, Any]:
         timeout = min(self._settings.call_timeout, max(deadline.left, 0.1))
         parameters: dict[str, Any] = {
             "model": self.name,
@@ -169,14 +180,12 @@ def _pause(attempt: int) -> float:
 
 
 class _Call:
-    """One HTTP call in its own thread; its events are the message, an error, or a word."""
+    """One HTTP call in its own thread; its events are the text so far, the message, an error."""
 
     def __init__(
         self, client: Anthropic, parameters: dict[str, Any], *, whole_blocks: bool
     ) -> None:
         self.events: SimpleQueue[Message | Exception | str] = SimpleQueue()
-        self.text = ""
-        """What the model has written so far, by whole lines."""
         self._whole_blocks = whole_blocks  # the pointers of a block come with its end
         self._client = client
         self._parameters = parameters
@@ -186,19 +195,21 @@ class _Call:
 
     def _run(self) -> None:
         try:
-            with self._client.messages.stream(**self._parameters) as stream:
+            raw = self._client.messages.create(**self._parameters, stream=True)
+            filled = cast("Stream[RawMessageStreamEvent]", Filled(raw))
+            with MessageStream(filled, output_format=NOT_GIVEN) as stream:
                 self._response = stream.response
                 for event in stream:
                     if self._hung_up:
                         return
                     if event.type == "content_block_start" and event.content_block.type == "text":
-                        self.events.put("writing")
+                        self.events.put("")
                     elif self._is_border(event):
-                        self.text = reply_text(stream.current_message_snapshot.content)
-                        self.events.put("text")
+                        text = reply_text(stream.current_message_snapshot.content)
+                        self.events.put(encodable(text))
                 # Read to the end: the line is free for the next request and must not be cut.
                 self._response = None
-                self.events.put(stream.get_final_message())
+                self.events.put(sendable(stream.get_final_message()))
         except Exception as error:  # noqa: BLE001  # whatever a gateway sends is a failed call
             self.events.put(error)
         finally:

@@ -19,7 +19,6 @@ class Profile:
     effort: bool = False
     system_notes: bool = False
     """Messages with the role ``system`` between the turns."""
-    forced_tool_choice: bool = True
     native_citations: bool = True
     """``search_result`` blocks, which come back as pointers with the cited text."""
     strict_tools: bool = True
@@ -28,37 +27,34 @@ class Profile:
     server_tools: bool = True
     """Web search on the API's side."""
     cache: bool = True
-    cache_minimum: int = 1_024
-    """Tokens; a shorter prefix is silently not cached."""
     context: int = 1_000_000
     max_output: int = 128_000
 
 
-_NEWEST = Profile(effort=True, system_notes=True, forced_tool_choice=False, cache_minimum=512)
-_FIFTH = Profile(effort=True, system_notes=True, cache_minimum=512)
+_NEWEST = Profile(effort=True, system_notes=True)
 _FOURTH = Profile(thinking=True, effort=True)
 _OLD = Profile(context=200_000, max_output=64_000)
 
 PROFILES: dict[str, Profile] = {
     "claude-opus-5-5": _NEWEST,
     "claude-sonnet-5-5": _NEWEST,
-    "claude-haiku-5-5": replace(_NEWEST, forced_tool_choice=True),
+    "claude-haiku-5-5": _NEWEST,
     "claude-fable-5-2": _NEWEST,
     "claude-fable-5-1": _NEWEST,
     "claude-mythos-5-2": _NEWEST,
     "claude-mythos-5-1": _NEWEST,
-    "claude-opus-5": _FIFTH,
-    "claude-fable-5": _FIFTH,
-    "claude-mythos-5": _FIFTH,
-    "claude-sonnet-5": replace(_FIFTH, system_notes=False, cache_minimum=1_024),
+    "claude-opus-5": _NEWEST,
+    "claude-fable-5": _NEWEST,
+    "claude-mythos-5": _NEWEST,
+    "claude-sonnet-5": Profile(effort=True),
     "claude-opus-4-8": replace(_FOURTH, system_notes=True),
     "claude-opus-4-7": _FOURTH,
-    "claude-opus-4-6": replace(_FOURTH, cache_minimum=4_096),
+    "claude-opus-4-6": _FOURTH,
     "claude-sonnet-4-6": replace(_FOURTH, max_output=64_000),
-    "claude-haiku-4-5": replace(_OLD, cache_minimum=4_096),
-    "claude-haiku-4-5-20251001": replace(_OLD, cache_minimum=4_096),
-    "claude-opus-4-5": replace(_OLD, cache_minimum=4_096),
-    "claude-opus-4-5-20251101": replace(_OLD, cache_minimum=4_096),
+    "claude-haiku-4-5": _OLD,
+    "claude-haiku-4-5-20251001": _OLD,
+    "claude-opus-4-5": _OLD,
+    "claude-opus-4-5-20251101": _OLD,
     "claude-sonnet-4-5": _OLD,
     "claude-sonnet-4-5-20250929": _OLD,
 }

@@ -14,6 +14,7 @@ from typing import Any
 from agent.answer import Search
 from agent.errors import ToolError
 from ingest.documents import Passage, SearchResult
+from ingest.errors import UnknownCollection
 from ingest.index import Index
 
 _KEPT_SECONDS = 600.0
@@ -44,23 +45,27 @@ class Found:
     """What one search brought."""
 
     search: Search
-    result: SearchResult
-    fresh: tuple[Passage, ...]
-    """Passages that the model has not seen yet."""
-    shown: tuple[Passage, ...]
-    """Passages found again."""
+    passages: tuple[Passage, ...]
+    """Best first; some of them the model may have seen."""
     repeat: bool
+    key: Any
+    """What makes another search the same one."""
 
 
 class Retrieval:
-    """The searches of one answer, and every passage that may be cited in it."""
+    """The searches of one answer, and every passage that may be cited in it.
+
+    Searching changes nothing here: what it brought counts once ``take`` has it. So a search that
+    was given up and ends later leaves no trace.
+    """
 
     def __init__(self, index: Index, cache: SearchCache, version: str, max_searches: int) -> None:
         self.index = index
         self.max_searches = max_searches
         self.searches: list[Search] = []
         self.sources: dict[str, Passage] = {}
-        self.failed = 0
+        self.failed = False
+        """Whether the model asked for a search that could not be made."""
         self._cache = cache
         self._version = version
         self._made: set[Any] = set()
@@ -87,8 +92,9 @@ class Retrieval:
             self._spent += 1
         try:
             return self._search(query, dict(filters or {}))
-        except Exception:
-            self.failed += 1
+        except UnknownCollection:
+            with self._lock:
+                self._spent -= 1  # nothing was searched
             raise
 
     def _search(self, query: str, filters: dict[str, Any]) -> Found:
@@ -102,27 +108,21 @@ class Retrieval:
         if seen and key not in self._made and "k" not in filters:
             more = self.index.search(query, **filters, exclude=tuple(self.sources))
             extra = more.passages
-        with self._lock:
-            repeat = key in self._made
-            self._made.add(key)
-            found = list({p.id: p for p in (*result.passages, *extra)}.values())
-            fresh = tuple(p for p in found if p.id not in self.sources)
-            self.sources.update((p.id, p) for p in fresh)
-            search = Search(
-                query,
-                tuple(p.id for p in found),
-                tuple(p.distance for p in found),
-                result.weak,
-            )
-            self.searches.append(search)
-        shown = tuple(p for p in result.passages if p not in fresh)
-        return Found(search, result, fresh, shown, repeat)
+        found = tuple({p.id: p for p in (*result.passages, *extra)}.values())
+        ids, distances = tuple(p.id for p in found), tuple(p.distance for p in found)
+        search = Search(query, ids, distances, result.weak)
+        return Found(search, found, key in self._made, key)
+
+    def take(self, found: Found) -> tuple[Passage, ...]:
+        """Note a search and what it found; passages that the model has not seen are returned."""
+        self._made.add(found.key)
+        self.searches.append(found.search)
+        return self.supply(found.passages)
 
     def supply(self, passages: Iterable[Passage]) -> tuple[Passage, ...]:
         """Note passages that reach the model; those it has not seen before are returned."""
-        with self._lock:
-            fresh = tuple(p for p in passages if p.id not in self.sources)
-            self.sources.update((p.id, p) for p in fresh)
+        fresh = tuple(p for p in passages if p.id not in self.sources)
+        self.sources.update((p.id, p) for p in fresh)
         return fresh
 
     def best(self) -> tuple[Passage, ...]:

@@ -4,7 +4,12 @@ It holds ids, numbers and the model's own queries; never the text of a person, a
 """
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
+
+Kind = Literal[
+    "open", "request", "retry", "response", "tool_call", "tool_result", "self_check",
+    "verify", "mend", "mend_failed", "web_search", "degrade", "answer",
+]  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -12,8 +17,7 @@ class Event:
     """One thing that happened, ``at`` seconds after the question arrived."""
 
     at: float
-    kind: str
-    """``request``, ``response``, ``tool_call``, ``tool_result``, ``verify``, ``degrade``, …"""
+    kind: Kind
     detail: dict[str, Any]
 
 
@@ -23,7 +27,7 @@ class Trace:
 
     events: list[Event] = field(default_factory=list)
 
-    def add(self, at: float, kind: str, **detail: Any) -> None:
+    def add(self, at: float, kind: Kind, **detail: Any) -> None:
         self.events.append(Event(round(at, 3), kind, detail))
 
     def to_json(self) -> list[dict[str, Any]]:

@@ -36,6 +36,8 @@ class Judged:
     """What the model may mend, in words for it."""
 
     def is_better_than(self, other: "Judged") -> bool:
+        if self.verdict == "not_in_docs" and other.grounded.citations:
+            return False  # what is right in a text with marks is worth more than no text
         return self._rank > other._rank
 
     @property

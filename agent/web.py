@@ -19,6 +19,7 @@ from agent.deadline import Deadline, DeadlinePassed
 from agent.draft import Draft
 from agent.errors import ModelUnavailable
 from agent.model import Model, Request
+from agent.progress import Progress
 from agent.prompts import prompt
 from agent.settings import AgentSettings
 from ingest.documents import Passage
@@ -59,7 +60,7 @@ def search_web(
     if not query or not model.profile.server_tools or deadline.left < _LEAST_SECONDS:
         draft.note("web_search", error="not asked")
         return None
-    draft.note("searching", detail="the web")
+    draft.show(Progress("searching", "the web"))
     try:
         blocks = _ask(query, model, settings, draft, deadline.at_most(_SECONDS))
     except (ModelUnavailable, DeadlinePassed) as error:

@@ -17,7 +17,7 @@ from agent.answer import Answer, Usage, Verdict
 from agent.deadline import Deadline
 from agent.evals.cases import Case
 from agent.loop import Agent
-from agent.model import ClaudeModel, Note, Request
+from agent.model import ClaudeModel, Listener, Request
 from agent.profiles import Profile
 from agent.settings import AgentSettings
 from ingest.errors import SettingsError
@@ -138,8 +138,8 @@ class _Heard:
     def profile(self, profile: Profile) -> None:
         self._model.profile = profile
 
-    def respond(self, request: Request, deadline: Deadline, note: Note) -> Message:
-        message = self._model.respond(request, deadline, note)
+    def respond(self, request: Request, deadline: Deadline, listener: Listener) -> Message:
+        message = self._model.respond(request, deadline, listener)
         self.ids.append(message.id)
         return message
 

@@ -1,10 +1,10 @@
 """The tools that the model may call, in the order in which it is told of them."""
 
-from agent.tools.base import Corpus, Tool, ToolResult, definitions, run_tool
+from agent.tools.base import Corpus, Tool, ToolResult, definitions, run_tool, taken_in
 from agent.tools.list_documents import ListDocuments
 from agent.tools.read_document import ReadDocument
 from agent.tools.search_docs import SearchDocs
 
 TOOLS: tuple[Tool, ...] = (SearchDocs(), ReadDocument(), ListDocuments())
 
-__all__ = ["TOOLS", "Corpus", "Tool", "ToolResult", "definitions", "run_tool"]
+__all__ = ["TOOLS", "Corpus", "Tool", "ToolResult", "definitions", "run_tool", "taken_in"]

@@ -6,15 +6,15 @@ A failure is a result that tells the model what to do instead, never an exceptio
 import logging
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from agent.answer import Search
 from agent.errors import ToolError
-from agent.retrieval import Retrieval
+from agent.progress import Progress
+from agent.retrieval import Found, Retrieval
 from ingest.documents import CollectionInfo, DocumentInfo, Passage
 from ingest.errors import FootnoteError
 
@@ -36,11 +36,11 @@ class ToolResult:
     """What a tool call brought."""
 
     passages: tuple[Passage, ...] = ()
-    """Passages that the model has not seen before; they may be cited."""
+    """What it found; once taken in, what the model has not seen before."""
     facts: dict[str, Any] = field(default_factory=dict)
     """What we say about them, or instead of them."""
-    search: Search | None = None
-    """The search that was made, for the trace."""
+    found: Found | None = None
+    """The search that was made."""
     failed: bool = False
 
 
@@ -75,11 +75,11 @@ class Tool(Protocol):
 
     def schema(self, corpus: Corpus) -> dict[str, Any]: ...
 
-    def progress(self, arguments: Any) -> tuple[str, str]:
-        """Kind and detail of what a waiting person is shown."""
-        ...
+    def progress(self, arguments: Any) -> Progress: ...
 
-    def run(self, arguments: Any, retrieval: Retrieval) -> ToolResult: ...
+    def run(self, arguments: Any, retrieval: Retrieval) -> ToolResult:
+        """May take long and be given up: it changes nothing that others see."""
+        ...
 
 
 def definitions(tools: Sequence[Tool], corpus: Corpus, *, strict: bool) -> list[dict[str, Any]]:
@@ -144,6 +144,16 @@ def failure(message: str) -> ToolResult:
     return ToolResult(facts={"error": message}, failed=True)
 
 
-def nothing_new(shown: Sequence[Passage]) -> Mapping[str, Any]:
-    """Names passages that stand further up already."""
-    return {"already_shown": [passage.id for passage in shown]} if shown else {}
+def taken_in(result: ToolResult, retrieval: Retrieval) -> ToolResult:
+    """The result as the model gets it: passages that it has seen before are only named."""
+    if result.found is not None:
+        fresh = retrieval.take(result.found)
+    else:
+        fresh = retrieval.supply(result.passages)
+    shown = [passage.id for passage in result.passages if passage not in fresh]
+    if not shown:
+        return result
+    facts = {**result.facts, "already_shown": shown}
+    if not fresh:
+        facts.setdefault("note", "Nothing new: all of this was given to you before.")
+    return replace(result, passages=fresh, facts=facts)

@@ -5,6 +5,7 @@ from typing import Any
 from pydantic import Field
 
 from agent.errors import ToolError
+from agent.progress import Progress
 from agent.retrieval import Retrieval
 from agent.tools.base import Arguments, Corpus, ToolResult, plain_schema
 
@@ -33,8 +34,8 @@ class ListDocuments:
     def schema(self, corpus: Corpus) -> dict[str, Any]:  # noqa: ARG002  # the same for every corpus
         return plain_schema(self.arguments)
 
-    def progress(self, arguments: Folder) -> tuple[str, str]:
-        return "reading", arguments.path or "the list of pages"
+    def progress(self, arguments: Folder) -> Progress:
+        return Progress("reading", arguments.path or "the list of pages")
 
     def run(self, arguments: Folder, retrieval: Retrieval) -> ToolResult:
         prefix = (arguments.path or "").strip().strip("/")

@@ -6,8 +6,9 @@ from typing import Any
 from pydantic import Field
 
 from agent.errors import ToolError
+from agent.progress import Progress
 from agent.retrieval import Retrieval
-from agent.tools.base import Arguments, Corpus, ToolResult, nothing_new, plain_schema
+from agent.tools.base import Arguments, Corpus, ToolResult, plain_schema
 from ingest.documents import Page, Passage
 
 _BUDGET = 9_600
@@ -44,8 +45,8 @@ class ReadDocument:
     def schema(self, corpus: Corpus) -> dict[str, Any]:  # noqa: ARG002  # the same for every corpus
         return plain_schema(self.arguments)
 
-    def progress(self, arguments: Place) -> tuple[str, str]:
-        return "reading", arguments.path[:200]
+    def progress(self, arguments: Place) -> Progress:
+        return Progress("reading", arguments.path[:200])
 
     def run(self, arguments: Place, retrieval: Retrieval) -> ToolResult:
         name = arguments.path.strip().removeprefix("/")
@@ -55,19 +56,14 @@ class ReadDocument:
         first = _first(page, name, arguments.from_line)
         part = _part(page.passages[first:])
         rest = page.passages[first + len(part) :]
-        fresh = retrieval.supply(part)
-        shown = [passage for passage in part if passage not in fresh]
-        facts = {
+        facts: dict[str, Any] = {
             "page": page.info.path,
             "lines": [part[0].lines[0], part[-1].lines[1]],
             "page_ends_at_line": page.passages[-1].lines[1],
-            **nothing_new(shown),
         }
         if rest:
             facts["note"] = f"The page goes on: read it with from_line {rest[0].lines[0]}."
-        elif not fresh:
-            facts["note"] = "Nothing new: you were given all of this before."
-        return ToolResult(fresh, facts)
+        return ToolResult(tuple(part), facts)
 
 
 def _first(page: Page, name: str, from_line: int | None) -> int:

@@ -6,9 +6,10 @@ from typing import Any
 from pydantic import Field
 
 from agent.errors import ToolError
+from agent.progress import Progress
 from agent.retrieval import Retrieval
-from agent.tools.base import Arguments, Corpus, ToolResult, nothing_new, plain_schema
-from ingest.errors import IngestError
+from agent.tools.base import Arguments, Corpus, ToolResult, plain_schema
+from ingest.errors import UnknownCollection
 
 _MOST = 20
 _LONGEST_QUERY = 500
@@ -66,8 +67,8 @@ class SearchDocs:
         choice["description"] += f" {' '.join(parts)}"
         return schema
 
-    def progress(self, arguments: Query) -> tuple[str, str]:
-        return "searching", arguments.query[:_LONGEST_QUERY]
+    def progress(self, arguments: Query) -> Progress:
+        return Progress("searching", arguments.query[:_LONGEST_QUERY])
 
     def run(self, arguments: Query, retrieval: Retrieval) -> ToolResult:
         query = arguments.query.strip()[:_LONGEST_QUERY]
@@ -75,22 +76,17 @@ class SearchDocs:
             raise ToolError("The query is empty. Search with the words the docs would use.")
         try:
             found = retrieval.search(query, _filters(arguments))
-        except IngestError as error:
-            if arguments.collection:
-                raise ToolError(str(error)) from None
-            raise
+        except UnknownCollection as error:
+            raise ToolError(str(error)) from None
         facts: dict[str, Any] = {"query": query}
         if found.repeat:
             facts["note"] = "You made this very search before; it finds the same. Use other words."
-        elif not found.result.passages:
+        elif not found.passages:
             facts["note"] = "No results. Try other words, or say that the docs do not cover it."
-        elif found.result.weak:
+        elif found.search.weak:
             facts["weak"] = True
             facts["note"] = "Weak matches: probably none of these answers the question."
-        elif not found.fresh:
-            facts["note"] = "Nothing new: every match was given to you before."
-        facts.update(nothing_new(found.shown))
-        return ToolResult(found.fresh, facts, found.search)
+        return ToolResult(found.passages, facts, found)
 
 
 def _filters(arguments: Query) -> dict[str, Any]:

@@ -191,7 +191,7 @@ def test_a_failing_tool_is_a_result_and_the_answer_admits_it(index: Index) -> No
     assert "secret" not in str(server.requests[1].body)
     assert answer.verdict == "failed"
     assert "42" not in answer.text
-    assert answer.reason == "The docs could not be searched."
+    assert answer.reason == "The index of the docs cannot be read."
 
 
 @pytest.mark.parametrize(

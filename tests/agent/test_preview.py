@@ -52,7 +52,7 @@ def parts(cited: str) -> list[str]:
 
 def test_a_paragraph_is_shown_when_the_next_has_begun(index: Index, pay_4031: str) -> None:
     retrieval = Retrieval(index, SearchCache(), "", 4)
-    retrieval.search("PAY-4031")
+    retrieval.take(retrieval.search("PAY-4031"))
     question = thread("What does error PAY-4031 mean?")
     shown: list[Answer] = []
     draft = Draft(question, Deadline(60), retrieval, None, None, Corpus(()))

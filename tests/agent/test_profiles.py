@@ -15,8 +15,6 @@ def test_profiles_agree_with_what_the_api_documents(model: str) -> None:
 
     assert profile.effort == rules.effort
     assert profile.system_notes == rules.system_notes
-    assert profile.forced_tool_choice == rules.forced_tool
-    assert profile.cache_minimum == rules.cache_minimum
     assert (profile.context, profile.max_output) == (rules.max_input, rules.max_tokens)
     assert not profile.thinking or "adaptive" in rules.thinking
 

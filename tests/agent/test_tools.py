@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agent.retrieval import Retrieval, SearchCache
-from agent.tools import TOOLS, Corpus, ToolResult, definitions, run_tool
+from agent.tools import TOOLS, Corpus, ToolResult, definitions, run_tool, taken_in
 from ingest.documents import CollectionInfo, DocumentInfo
 from ingest.index import Index
 
@@ -24,7 +24,7 @@ def call(retrieval: Retrieval) -> Call:
     tools = {tool.name: tool for tool in TOOLS}
 
     def call(name: str, **given: Any) -> ToolResult:
-        return run_tool(tools[name], name, given, retrieval)
+        return taken_in(run_tool(tools[name], name, given, retrieval), retrieval)
 
     return call
 
@@ -64,8 +64,8 @@ def test_search_says_what_it_found_how_near_it_is_and_what_was_shown(
     second = call("search_docs", query="PAY-4031 verification", k=2)
 
     assert len(first.passages) == 2
-    assert first.search is not None
-    assert first.search.ids[0] == pay_4031
+    assert first.found is not None
+    assert first.found.search.ids[0] == pay_4031
     assert pay_4031 in second.facts["already_shown"]
     assert pay_4031 not in {passage.id for passage in second.passages}
 

@@ -58,11 +58,19 @@ def settings(url: str) -> AgentSettings:
     return AgentSettings(api_key=SecretStr("test"), base_url=url, deadline=10)
 
 
+class Unheard:
+    """Listens to nothing."""
+
+    def wrote(self, text: str) -> None: ...
+
+    def retried(self, error: ModelUnavailable, wait: float) -> None: ...
+
+
 def responded(recording: Recording) -> Message:
     request = Request("system", [], [{"role": "user", "content": "hello"}], 1_000)
     with playing([recording.body]) as (url, _):
         model = ClaudeModel("claude-opus-5-5", settings(url))
-        return model.respond(request, Deadline(5), lambda *_, **__: None)
+        return model.respond(request, Deadline(5), Unheard())
 
 
 @pytest.mark.parametrize("recording", STREAMS, ids=named)

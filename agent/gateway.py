@@ -1,0 +1,57 @@
+"""Stream events as gateways send them -> the events that the API would have sent.
+
+The SDK adds events up as they come and fails on what is left out; a usage that nobody counted is no
+reason to lose an answer.
+"""
+
+from collections.abc import Iterator
+
+import httpx2
+from anthropic import Stream
+from anthropic.types import (
+    Message,
+    MessageDeltaUsage,
+    RawMessageStreamEvent,
+    Usage,
+)
+
+from agent.characters import encodable
+
+
+class Filled:
+    """A stream with what was left out filled in."""
+
+    def __init__(self, stream: "Stream[RawMessageStreamEvent]") -> None:
+        self._stream = stream
+
+    @property
+    def response(self) -> httpx2.Response:
+        return self._stream.response
+
+    def __iter__(self) -> Iterator[RawMessageStreamEvent]:
+        for event in self._stream:
+            _fill(event)
+            yield event
+
+    def close(self) -> None:
+        self._stream.close()
+
+
+def _fill(event: RawMessageStreamEvent) -> None:
+    if event.type == "message_start":
+        if getattr(event.message, "usage", None) is None:
+            event.message.usage = Usage(input_tokens=0, output_tokens=0)
+    elif event.type == "message_delta":
+        if getattr(event, "usage", None) is None:
+            event.usage = MessageDeltaUsage(output_tokens=0)
+    elif event.type == "content_block_start" and event.content_block.type == "text":
+        event.content_block.text = event.content_block.text or ""
+    elif event.type == "content_block_delta" and event.delta.type == "text_delta":
+        event.delta.text = event.delta.text or ""
+
+
+def sendable(message: Message) -> Message:
+    """The same message where every text of it can be encoded, as almost always."""
+    sent = message.to_dict()
+    mended = encodable(sent)
+    return message if mended == sent else Message.construct(**mended)
