@@ -27,6 +27,7 @@ from ingest.pages import Pages
 from ingest.pipeline import Progress, run_ingest
 from ingest.settings import IndexSettings
 from ingest.store import open_store
+from ingest.target import _discard
 from tests.ingest.hashing import HashingEmbedder
 
 PAY = "# Pay\n\nRestart the payout worker first.\n"
@@ -522,6 +523,19 @@ def test_a_place_that_can_hold_no_index_is_no_empty_index(docs: Docs, place: str
     for read in (index.status, index.documents, lambda: index.search("payout")):
         with pytest.raises(DataFolderError, match="FOOTNOTE_DATA_DIR"):
             read()
+
+
+def test_a_collection_that_may_be_left_on_a_server_is_named(
+    docs: Docs, caplog: pytest.LogCaptureFixture
+) -> None:
+    docs.ingest()
+    docs.index.close()
+    folder = index_folders.live(docs.settings.data_dir)
+    assert folder
+    at_server = docs.settings.model_copy(update={"chroma_host": "127.0.0.1", "chroma_port": 1})
+    _discard(folder, at_server)
+    assert "Collection footnote may be left on the Chroma server: No Chroma server" in caplog.text
+    assert not folder.path.exists()
 
 
 def test_an_index_of_an_older_version_is_rebuilt_from_its_vectors(docs: Docs) -> None:

@@ -77,6 +77,17 @@ def test_the_index_is_brought_up_to_date_at_start(tmp_path: Path, docs: Path) ->
     assert read_state(IndexSettings(data_dir=tmp_path / "data"))["next_run_at"] is None
 
 
+def test_a_process_that_starts_on_a_damaged_index_heals_it(tmp_path: Path, docs: Path) -> None:
+    with scheduled(tmp_path, docs) as (_, runs):
+        wait_for(runs.last)
+    (tmp_path / "data/index-1/chroma/chroma.sqlite3").write_bytes(b"no database" * 1_000)
+    with scheduled(tmp_path, docs) as (_, runs):
+        run = wait_for(lambda: run if (run := runs.last()) and run.id > 1 else None)
+        assert run.state == "done"
+        assert run.report
+        assert "the index was rebuilt" in run.report["warnings"][0]
+
+
 def test_starting_does_not_wait_for_the_ingest(tmp_path: Path, docs: Path) -> None:
     go_on = threading.Event()
 
