@@ -10,25 +10,27 @@ the wrong row of a table.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, Literal
 
 from agent.answer import Unsupported
 from agent.citations.brackets import Brackets, remove_outside_code, settle
 from agent.citations.commands import PLACEHOLDER, command_words
-from agent.citations.evidence import HIDDEN, Evidence, Given, clean, occurs, supporting
+from agent.citations.evidence import Evidence, Given, supporting
+from agent.citations.matching import HIDDEN, clean, occurs
 from agent.citations.spans import Checked, find_spans
 from agent.citations.statements import Block, Statement, statements
 from agent.errors import AgentError
 
-Verdict = Literal["answered", "partly", "uncited"]
-
 _OWN_MARK = re.compile(r"(?:\n\n[ \t>]*| )?\(⚠ (?:not in|no source|shortened|from)[^()\n]*\)")
 _COMMENT = re.compile(r"(?:#|//|--\s|;|REM\s|/\*|<!--)\s?(.*)")
-_TRAILING_COMMENT = re.compile(r"\s+(?:#|//)\s.*$")
-_PIPES = re.compile(r"\s*(?:&&|\|\||;|\|)\s*")
+_TRAILING_COMMENT = re.compile(r"\s+(?:#|//)\s(.*)$")
 _NO_CLAIM = re.compile(
-    r"[\W_]*|true|false|null|none|yes|no|on|off|done|fi|then|else|esac|do|end|EOF", re.I
+    r"[\W_]*|true|false|null|none|yes|no|on|off|done|fi|then|else|esac|do|end|EOF"
+    r"|(?:Ctrl|Control|Cmd|Command|Alt|Option|Shift|Esc|Escape|Enter|Return|Tab|Space|F\d{1,2})"
+    r"(?: ?[-+] ?\w+)*|\^[A-Z]",
+    re.I,
 )
 
 
@@ -49,7 +51,7 @@ class Grounded:
     """Ids that stay, in order of first citation."""
     removed: tuple[str, ...]
     unsupported: tuple[Unsupported, ...]
-    verdict: Verdict
+    verdict: Literal["answered", "partly", "uncited"]
     substantial: tuple[Unsupported, ...] = ()
     """Those of ``unsupported`` that are worth asking the model to mend."""
 
@@ -107,6 +109,7 @@ class _Checker:
         self.text = text
         self.blocks = blocks
         self.given = given
+        self.today = datetime.now(UTC)
         self.sources = {source.id: _evidence(source.id, source.text) for source in sources}
         self.pages = {source.id for source in sources}
         self.pages |= {re.sub(r"-\d+$", "", each) for each in self.pages}
@@ -146,33 +149,47 @@ class _Checker:
         """What is wrong with a line of a code block; mostly nothing, or the line."""
         comment = _COMMENT.fullmatch(line)
         if comment:
-            found = find_spans(comment.group(1), (0, len(comment.group(1))), (), ())
-            yield from (each for each in found if not self._is_fine(each, ids))
+            yield from self._in_comment(comment.group(1), ids)
             return
         whole = Checked("code", 0, 0, line)
-        bare = Checked("code", 0, 0, _TRAILING_COMMENT.sub("", line))
-        parts = [Checked("code", 0, 0, part) for part in _PIPES.split(bare.text) if part]
-        if self._is_fine(whole, ids) or self._is_fine(bare, ids):
+        if self._is_fine(whole, ids):
             return
-        if len(parts) < 2 or not all(self._is_fine(part, ids) for part in parts):
+        remark = _TRAILING_COMMENT.search(line)
+        bare = Checked("code", 0, 0, line[: remark.start()]) if remark else whole
+        if not remark or not self._is_fine(bare, ids):
             yield whole
+        else:
+            yield from self._in_comment(remark.group(1), ids)
+
+    def _in_comment(self, text: str, ids: Sequence[str]) -> Iterator[Checked]:
+        found = find_spans(text, (0, len(text)), (), (), comment=True)
+        yield from (each for each in found if not self._is_fine(each, ids))
 
     def _is_fine(self, checked: Checked, ids: Sequence[str]) -> bool:
-        return self._is_no_claim(checked) or bool(
-            supporting([self.sources[each] for each in ids], checked, self.given)
-        )
+        cited = [self.sources[each] for each in ids]
+        return self._is_no_claim(checked, cited) or bool(supporting(cited, checked, self.given))
 
-    def _is_no_claim(self, checked: Checked) -> bool:
+    def _is_no_claim(self, checked: Checked, cited: Sequence[Evidence]) -> bool:
         """Words of the question, placeholders, names of the retrieved pages, counts of a list."""
-        text = checked.text
-        if checked.value is not None:
-            return checked.counts_things and checked.value.number in self.counts
+        text, value = checked.text, checked.value
+        if value is not None:
+            if checked.denied and self.given.states(value):
+                return True
+            if value.spelt and not value.unit:
+                # "Two ways" counts what the answer lists, unless the docs count the same things.
+                return value.number < 2 or not any(
+                    thing in source.values.counted for source in cited for thing in checked.things
+                )
+            if value.kind == "date" and (self.today.year, self.today.month, self.today.day) in value.dates:
+                return True
+            return checked.counts_things and value.number in self.counts
+        if checked.denied and (self.given.names(text) or re.fullmatch(r"[a-z]{1,12}", text)):
+            return True
         if _NO_CLAIM.fullmatch(text) or PLACEHOLDER.fullmatch(text):
             return checked.kind != "quote"
         if text in self.pages or text.removesuffix(".md") in self.pages:
             return True
-        single = not re.search(r"\s", text)
-        return self.given.names(text) if single else self.given.asks(text)
+        return self.given.excuses(checked)
 
     def _reason(self, checked: Checked, ids: Sequence[str]) -> str:
         cited = [self.sources[each] for each in ids]
@@ -186,12 +203,14 @@ class _Checker:
         if not cited:
             return f"no source cited{hint}"
         where = cited[0].name if len(cited) == 1 else "the cited pages"
+        value = checked.value
+        given = self.given.names(checked.text) if value is None else self.given.states(value)
+        if given and not elsewhere:
+            return f"from the thread, not in {where}"
         if checked.kind == "code" and not elsewhere:
             unknown = self._unknown_words(checked.text, cited)
             if unknown:
                 return f"not in {where}: {' '.join(unknown[:3])}"
-        if checked.value is not None and not elsewhere and self.given.states(checked.value):
-            return f"from the thread, not in {where}"
         return f"not in {where}{hint}"
 
     def _unknown_words(self, text: str, cited: Sequence[Evidence]) -> list[str]:

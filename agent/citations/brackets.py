@@ -10,9 +10,9 @@ from bisect import bisect_right
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
+from agent.citations.matching import INVISIBLE
 from agent.citations.statements import Block, Citation, Span, read_blocks, without
 
-_INVISIBLE = re.compile("[\u200b-\u200f\u2060-\u2064\ufeff\u00ad\u202a-\u202e\u2066-\u2069]")
 _LEAD = r"(?:(?:sources?|source id|chunk|ids?|see|ref|cf\.?|from)\b[:\s]*|[#^])?"
 _ID_SHAPED = re.compile(r"(?=.*[^\W\d_])\S(?:.*\S)?[-‐‑–]\d{1,6}", re.DOTALL)
 _PAGE = re.compile(r"[^\s].*\.(?:md|mdx|rst|txt|adoc)(?:[#:].*)?", re.IGNORECASE)
@@ -125,7 +125,7 @@ class Brackets:
                 self._classify(part, known, forged)
 
     def _classify(self, content: str, known: list[str], forged: list[str]) -> bool:
-        bare = re.sub(rf"^{_LEAD}", "", _INVISIBLE.sub("", content).strip(), flags=re.I).strip()
+        bare = re.sub(rf"^{_LEAD}", "", INVISIBLE.sub("", content).strip(), flags=re.I).strip()
         name = self._ids.get(_plain(bare)) or self._ids.get(_plain(re.split(r"[#:]", bare)[0]))
         if name is not None:
             known.append(name)
@@ -153,7 +153,7 @@ _BRACKET_FORMS = str.maketrans({"【": "[", "】": "]", "［": "[", "］": "]", 
 
 
 def _plain(text: str) -> str:
-    return _INVISIBLE.sub("", text).strip().casefold()
+    return INVISIBLE.sub("", text).strip().casefold()
 
 
 def settle(text: str, brackets: Brackets) -> tuple[str, list[Block], list[str]]:

@@ -9,16 +9,58 @@ import re
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
-PLACEHOLDER = re.compile(
+_MARKED = (
     r"<[^<>\s]+>|\$\{\w+\}|\{\{[^{}]*\}\}|\$\([\w_]+\)|\$[A-Z_][A-Z0-9_]*|\{\w[\w-]*\}"
-    r"|(?<![\w./-])(?:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+"
-    r"|NAME|POD|NAMESPACE|NS|HOST|HOSTNAME|USER|ID|PORT|URL|PATH|FILE|CLUSTER|NODE|REGION|ZONE|SERVICE"
-    r"|VERSION|TAG|TOKEN|KEY|DATE|ENV|DB|DATABASE|BRANCH|COMMIT|REVISION|IMAGE|CONTEXT|DEPLOYMENT"
-    r"|REPLICAS|COUNT|NUMBER|N)(?![\w./-])"
-    r"|(?<![\w-])(?:your|my)-[\w-]+|\b[xX]{3,}\b|…"
+    r"|(?<![\w-])(?:your|my)-[\w-]+|(?<![\w-])(?:YOUR|MY)_\w+|\b[xX]{3,}\b|…"
 )
+_GENERIC = (
+    "NAME|POD|NAMESPACE|NS|HOST|HOSTNAME|USER|ID|PORT|URL|PATH|FILE|CLUSTER|NODE|REGION|ZONE|SERVICE"
+    "|VERSION|TAG|TOKEN|KEY|DATE|ENV|DB|DATABASE|BRANCH|COMMIT|REVISION|IMAGE|CONTEXT|DEPLOYMENT"
+    "|REPLICAS|COUNT|NUMBER|N"
+)
+_SNAKE = r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+"
+PLACEHOLDER = re.compile(
+    rf"{_MARKED}|(?<![\w./-])(?:{_GENERIC}|(?:[A-Z0-9]+_)+(?:{_GENERIC}))(?![\w./=-])"
+)
+"""What is plainly to be filled in, wherever it stands."""
+_ARGUMENT = re.compile(rf"{PLACEHOLDER.pattern}|(?<![\w./-]){_SNAKE}(?![\w./=-]|:$)")
+"""As an argument of a documented command any SNAKE_NAME may be one; elsewhere it is a name."""
+_DECLARES = ("export", "unset", "set", "env", "declare", "setx", "=")
+_CODE = re.compile(r"(`+)(.+?)(?<!`)\1(?!`)", re.DOTALL)
+
+_TOOLS = (
+    "kubectl|helm|terraform|tofu|git|docker|podman|psql|systemctl|journalctl|curl|wget|ssh|scp|rsync|aws"
+    "|gcloud|az|ansible|ansible-playbook|oc|argocd|vault|npm|pip|chmod|chown|rm|dd|mkfs|kill|pkill|killall"
+    "|sudo|redis-cli|mysql|pg_dump|pg_restore|etcdctl|istioctl|flux|kustomize|consul|nomad"
+)
+_RISKY = (
+    "delete|destroy|drop|apply|scale|drain|cordon|restart|stop|push|reset|rm|prune|uninstall|rollback"
+    "|patch|exec|remove|terminate|reboot|rollout|import|taint|force-unlock|-[a-zA-Z-]+"
+)
+_PROSE_WORD = (
+    r"(?!(?:to|and|or|for|in|on|at|the|then|than|with|from|if|is|are|was|when|again|until|before|after|as"
+    r"|by|it|its|a|an|of|that|this|which|will|can|should|must|sure|command|commands|first|once)\b)"
+)
+PROSE_COMMAND = re.compile(
+    r"(?:(?P<told>\b(?:[Rr]un|[Ee]xecute|[Tt]ype|[Ii]ssue|[Tt]ry)(?:ning)?:?\s+))?"
+    rf"(?P<command>(?<![\w./-])(?:(?P<sql>(?:DROP|TRUNCATE|ALTER|DELETE FROM|INSERT INTO)(?=\s+\w))"
+    rf"|(?:{_TOOLS}|make)(?=\s+(?P<risky>(?:{_RISKY})(?![\w-]))?))"
+    rf"(?:[ ]+{_PROSE_WORD}[\w.:=@<>${{}}/-]*[\w}}>/]){{1,5}})"
+)
+"""A command without code marks; a word such as "git" alone is none."""
+_IS_TOOL = re.compile(rf"(?:{_TOOLS}|make|[A-Z]{{4,}})")
+
+
+def is_command(text: str) -> bool:
+    """Whether something is done by it: a tool with arguments, options, paths, joined commands."""
+    words = text.split()
+    return len(words) > 1 and (
+        _IS_TOOL.fullmatch(words[0]) is not None
+        or any(not re.fullmatch(r"[\w',:.-]+", word) or word.startswith("-") for word in words)
+    )
+
+
 _BRACED = re.compile(r"<([^<>\n]{1,40})>|\{\{([^{}\n]{1,40})\}\}")
-_SEPARATORS = ("|", "||", "&&", ";", "&", ">", ">>", "<", "#", "2>", "2>&1", "`")
 
 
 def command_words(text: str) -> list[str]:
@@ -39,14 +81,30 @@ class Template:
     """The words of a source in which placeholders may stand."""
 
     def __init__(self, text: str) -> None:
-        words = command_words(text)
-        self._words = [(word, word.strip("`'\"().,;:")) for word in words]
-        self._open = [PLACEHOLDER.search(word) is not None for word in words]
+        self._words: list[tuple[str, str]] = []
+        self._open: list[re.Pattern[str] | None] = []
+        at = 0
+        for match in _CODE.finditer(text):
+            self._add(command_words(text[at : match.start()]), PLACEHOLDER)
+            words = command_words(match.group(2))
+            self._add(words, _ARGUMENT if len(words) > 1 else PLACEHOLDER)
+            at = match.end()
+        self._add(command_words(text[at:]), PLACEHOLDER)
         self._any = any(self._open)
+
+    def _add(self, words: Sequence[str], pattern: re.Pattern[str]) -> None:
+        before = "="
+        for word in words:
+            known = PLACEHOLDER if before in _DECLARES else pattern
+            self._words.append((word, word.strip("`'\"().,;:")))
+            self._open.append(known if known.search(word) else None)
+            before = word
 
     def filled_with(self, asked: Sequence[str], given: Callable[[str], bool]) -> bool:
         """Whether ``asked`` stands here with its placeholders filled or renamed."""
         if not self._any or not asked:
+            return False
+        if len(asked) == 1 and not re.search(r"[/=:.-]", asked[0]):
             return False
         for start in range(len(self._words) - len(asked) + 1):
             if self._fits(asked[0], start, given) and all(
@@ -59,11 +117,12 @@ class Template:
         raw, stripped = self._words[at]
         if word in (raw, stripped):
             return True
-        return self._open[at] and _fill(word, raw.strip("`.,;"), given)
+        pattern = self._open[at]
+        return pattern is not None and _fill(word, raw.strip("`.,;"), pattern, given)
 
 
-def _fill(word: str, known: str, given: Callable[[str], bool]) -> bool:
-    parts = PLACEHOLDER.split(known)
+def _fill(word: str, known: str, pattern: re.Pattern[str], given: Callable[[str], bool]) -> bool:
+    parts = pattern.split(known)
     if len(parts) > 5:
         return False
     match = re.fullmatch("(.+?)".join(map(re.escape, parts)), word)
@@ -112,28 +171,72 @@ def _collapsed(words: Sequence[str], pairs: set[tuple[str, str]]) -> tuple[list[
     return others, sorted(flags)
 
 
+def contained(asked: Sequence[str], known: Sequence[str]) -> bool:
+    """Whether it is a piece of the command, ``--flag value`` being ``--flag=value``."""
+    first, second = _parted(asked), _parted(known)
+    size = len(first)
+    return any(second[at : at + size] == first for at in range(len(second) - size + 1))
+
+
+def names_command(asked: Sequence[str], known: Sequence[str]) -> bool:
+    """``kubectl rollout undo`` names ``kubectl -n shop rollout undo deploy/cart``."""
+    if not _is_name(asked) or any(_NARROWS.match(word) for word in known):
+        return False
+    others, _ = _collapsed(known, _flag_pairs(known))
+    return len(asked) > 1 and others[: len(asked)] == list(asked)
+
+
+def _is_name(words: Sequence[str]) -> bool:
+    return len(words) <= 3 and all(re.fullmatch(r"[a-z][a-z0-9_-]*", word) for word in words)
+
+
 def left_out(asked: Sequence[str], commands: Sequence[Sequence[str]]) -> str:
-    """The flag with which every documented form of the command goes on; empty: it is complete."""
+    """The words with which every documented form of the command begins or goes on; empty: none."""
+    asked = [*asked[:-1], asked[-1].rstrip(";")]
     missing = ""
     for known in commands:
         for start in range(len(known) - len(asked) + 1):
-            if list(known[start : start + len(asked)]) != list(asked):
+            if list(known[start : start + len(asked)]) != asked:
                 continue
-            rest = known[start + len(asked) :]
-            if not rest or rest[0] in _SEPARATORS or not rest[0].startswith("-"):
+            before, rest = known[:start], known[start + len(asked) :]
+            lost = _lost(before, rest)
+            if not lost:
                 return ""
-            missing = missing or rest[0]
+            missing = missing or lost
     return missing if missing and _is_runnable(asked, missing) else ""
 
 
-_SAFETY = re.compile(
-    r"--?(?:dry-run|check|preview|plan|diff|what-?if|no-|target|context|limit|namespace|n\b|confirm"
-    r"|interactive|i\b|backup|skip|ignore|validate|wait|filter|selector|l\b|where)",
+def _lost(before: Sequence[str], rest: Sequence[str]) -> str:
+    if before and all(_ASSIGNMENT.fullmatch(word) for word in before):
+        return " ".join(before)
+    if rest and (rest[0].startswith("-") or _CLAUSE.fullmatch(rest[0])):
+        return rest[0]
+    return ""
+
+
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=\S*")
+_CLAUSE = re.compile(r"(?i:where|limit)")
+_NARROWS = re.compile(
+    r"--?(?:dry-run|check|preview|plan|diff|what-?if|no-|target|limit|confirm|interactive|i\b|backup"
+    r"|skip|ignore|validate|filter|selector|l\b|where)",
     re.IGNORECASE,
 )
+"""Without it the command does more than the documented one."""
+_SAFETY = re.compile(rf"{_NARROWS.pattern}|--?(?:context|namespace|n\b|wait)", re.IGNORECASE)
 
 
 def _is_runnable(words: Sequence[str], missing: str) -> bool:
     """Whether it reads as a command to run rather than as the name of one (``kubectl rollout``)."""
-    named_only = len(words) <= 3 and all(re.fullmatch(r"[a-z][a-z0-9_-]*", w) for w in words)
-    return len(words) > 1 and (not named_only or (bool(_SAFETY.match(missing)) and len(words) > 2))
+    if len(words) < 2:
+        return False
+    if not missing.startswith("-"):
+        return True
+    return not _is_name(words) or bool((_SAFETY if len(words) > 2 else _NARROWS).match(missing))
+
+
+_CHAIN = re.compile(r"\s*(?:&&|\|\||;)\s*")
+
+
+def chained(text: str) -> list[str]:
+    """The commands of a line that run one after the other; a pipe is one command."""
+    return [part for part in _CHAIN.split(text) if part]

@@ -1,52 +1,59 @@
 """What a source contains, ready to be asked about one span of an answer."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 
-from agent.citations.commands import Template, command_words, left_out, same_in_other_order
-from agent.citations.quantities import Value, read_values
-from agent.citations.values import ValueSet
-from agent.citations.spans import Checked, clean_url
-
-_INVISIBLE = re.compile("[\u200b-\u200f\u2060-\u2064\ufeff\u00ad\u202a-\u202e\u2066-\u2069]")
-HIDDEN = re.compile("[\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
-"""What shows a person another text than the one there is."""
-_CONTINUED = re.compile(r"\s*\\\r?\n\s*")
-_PROMPT = re.compile(r"^[ \t]*(?:[$%❯]|[\w.-]+@[\w.-]+[:~\w/]*[#$])[ \t]+(?=\S)", re.MULTILINE)
-_TYPOGRAPHIC = str.maketrans(
-    {"“": '"', "”": '"', "„": '"', "‘": "'", "’": "'", "‚": "'", "«": '"', "»": '"', "…": "..."}
+from agent.citations.commands import (
+    Template,
+    chained,
+    command_words,
+    contained,
+    is_command,
+    left_out,
+    names_command,
+    same_in_other_order,
 )
-_DASHES = str.maketrans({"‐": "-", "‑": "-", "‒": "-", "−": "-", "–": "-"})
+from agent.citations.dates import names_weekday, names_zone
+from agent.citations.matching import (
+    DASHES,
+    HIDDEN,
+    TYPOGRAPHIC,
+    clean,
+    occurs,
+    place_of,
+    squeezed,
+    stands_alone,
+)
+from agent.citations.quantities import Value, read_values
+from agent.citations.spans import Checked
+from agent.citations.tokens import clean_url
+from agent.citations.values import ValueSet
+
+_PROMPT = re.compile(r"^[ \t]*(?:[$%❯]|[\w.-]+@[\w.-]+[:~\w/]*[#$])[ \t]+(?=\S)", re.MULTILINE)
 _SPAN_OR_FENCE = re.compile(r"(`+)(.+?)(?<!`)\1(?!`)", re.DOTALL)
 _CAMEL_OR_CODE = re.compile(
     r"(?:[A-Z]+[a-z0-9]+){2,}[A-Z]*|[A-Z][A-Z0-9]*(?:[-_][A-Z0-9]+)*[-_]?\d+"
 )
 _JSON_LINE = re.compile(r"[\s{}\[\],]*(?:\"[^\"]*\"\s*:?|[\d.{}\[\],\s:]|true|false|null)+")
 _URLS = re.compile(r"(?<![a-z0-9])[a-z][a-z0-9+.-]{0,20}://[^\s<>\"'`{}|\\^]+", re.IGNORECASE)
-
-
-def clean(text: str) -> str:
-    """Without invisible characters, odd blanks and line continuation."""
-    text = _INVISIBLE.sub("", text)
-    text = _CONTINUED.sub(" ", text) if "\\" in text else text
-    return text.replace("\u00a0", " ").replace("\u202f", " ").replace("\u2009", " ")
-
-
-def squeezed(text: str) -> str:
-    return " ".join(text.split())
+_YAML_KEY = re.compile(r"([\w-]+):")
+_ELLIPSIS = re.compile(r"\s*(?:…|\.\.\.|\[…\]|\[\.\.\.\])\s*")
+_HEX = re.compile(r"[0-9a-fA-F]{7,64}")
+# What decides or does something is no mere word: an option, a path, a code, an address, a hash.
+_WEIGHTY = re.compile(r"-.*|.*(?:^|[^\w.])[/~].*|[A-Z]{1,6}-?\d[\w-]*|.*(?:://|@|=).*|[0-9a-f]{12,}|#.*")
 
 
 class Given:
     """Words of the question and of the thread: they may fill placeholders, and be repeated."""
 
     def __init__(self, question: str, context: str) -> None:
-        self.question = squeezed(clean(question).translate(_TYPOGRAPHIC))
+        self.question = squeezed(clean(question).translate(TYPOGRAPHIC))
         self._fold = f"{self.question}\n{squeezed(clean(context))}".casefold()
 
     def names(self, text: str) -> bool:
-        """Whether the word stands in the question or the thread."""
-        return occurs(text.casefold(), self._fold)
+        """Whether the words stand in the question or the thread."""
+        return occurs(squeezed(text).casefold(), self._fold)
 
     @cached_property
     def _values(self) -> ValueSet:
@@ -56,9 +63,13 @@ class Given:
         """Whether the question or the thread has the value; that is no proof of it."""
         return self._values.holds(value)
 
-    def asks(self, text: str) -> bool:
-        """Whether the question itself has this text, of whatever length."""
-        return occurs(squeezed(text).casefold(), self.question.casefold())
+    def excuses(self, span: Checked) -> bool:
+        """Whether the asker's own words are repeated, and nothing is to be done by them."""
+        if span.kind == "quote":
+            return occurs(squeezed(span.text).casefold(), self.question.casefold())
+        if not self.names(span.text):
+            return False
+        return not is_command(span.text) and not _WEIGHTY.fullmatch(span.text)
 
 
 class Evidence:
@@ -72,11 +83,11 @@ class Evidence:
     def _texts(self) -> tuple[str, ...]:
         """The text with white space folded; with typographic signs, also as they were typed."""
         plain = squeezed(self._raw)
-        typed = plain.translate(_TYPOGRAPHIC)
+        typed = plain.translate(TYPOGRAPHIC)
         if not re.search("[‐‑‒−–—]", typed):
             return (plain,) if typed == plain else (plain, typed)
         dashed = typed.replace("—", "--")
-        return (plain, typed, dashed.translate(_DASHES), dashed.replace("–", "--"))
+        return (plain, typed, dashed.translate(DASHES), dashed.replace("–", "--"))
 
     @cached_property
     def _fold(self) -> str:
@@ -110,46 +121,114 @@ class Evidence:
     def _dense(self) -> str:
         return re.sub(r"\s+", "", self._raw)
 
+    @cached_property
+    def _one_quote(self) -> str:
+        return self._texts[-1].replace('"', "'")
+
     def supports(self, span: Checked, given: Given) -> bool:
-        if span.value is not None:
-            return self.values.holds(span.value, counts_things=span.counts_things)
-        if span.kind == "url":
-            return span.text.rstrip("/") in self._urls or self.has(span.text)
-        if span.kind == "name":
-            return occurs(span.text.casefold(), self._fold)
-        if span.kind == "quote":
-            return self.says(span.text)
-        if span.kind == "code":
-            return self.has_code(span.text, given)
-        return self.has(span.text) or self._has_filled(span.text, given)
+        return _COMPARERS[span.kind](self, span, given)
 
     def has(self, text: str) -> bool:
         """Whether the text stands here, whole, letter for letter."""
         return any(occurs(text, known) for known in self._texts)
 
+    def has_value(self, span: Checked) -> bool:
+        value = span.value
+        assert value is not None  # noqa: S101  # values have one
+        if span.kind == "place":
+            return value.number in self.values.places
+        if value.spelt and not value.unit:
+            return value.number in self.values.numbers
+        return self.values.holds(value, counts_things=span.counts_things)
+
+    def has_name(self, text: str) -> bool:
+        """Names of alerts and codes, in any letter case; ``5xx`` may sum up a 503."""
+        if re.fullmatch(r"[1-5]xx", text) and re.search(rf"\b{text[0]}\d\d\b", self._fold):
+            return True
+        return occurs(text.casefold(), self._fold)
+
+    def has_mention(self, text: str) -> bool:
+        return self.has(text) or (text[0] in "#@" and self.has(text[1:]))
+
+    def has_hash(self, text: str) -> bool:
+        """A hash may be cut short."""
+        fold = text.casefold()
+        return bool(re.search(rf"(?<![0-9a-z]){re.escape(fold)}", self._fold)) and (
+            _HEX.fullmatch(text) is not None or occurs(fold, self._fold)
+        )
+
     def says(self, text: str) -> bool:
-        """Whether the words stand here, whatever their case and punctuation at the end."""
-        words = squeezed(clean(text)).translate(_TYPOGRAPHIC).casefold().strip(" .,;:!?…")
-        return words in self._fold or words in self._fold.replace("`", "").replace("*", "")
+        """Whether the words stand here, whatever their case; ``…`` stands for what is left out."""
+        bare = self._fold.replace("`", "").replace("*", "")
+        return any(self._in_order(text, fold) for fold in (self._fold, bare))
+
+    def _in_order(self, text: str, fold: str) -> bool:
+        at = 0
+        for piece in _ELLIPSIS.split(squeezed(clean(text))):
+            words = piece.translate(TYPOGRAPHIC).casefold().strip(" .,;:!?")
+            found = fold.find(words, at)
+            if found == -1:
+                return False
+            at = found + len(words)
+        return True
+
+    def runs(self, text: str) -> bool:
+        """Whether a command that stands in prose is documented: the tool with what it does."""
+        if self.has(text):
+            return True
+        words = text.split()
+        if words[0].isupper():
+            return occurs(text.casefold(), self._fold)
+        return any(words[0] in known and words[1] in known for known in self._commands) and (
+            len(words) < 3 or all(self.has(word) for word in words[2:3])
+        )
 
     def has_code(self, text: str, given: Given) -> bool:
         """Whether a code span or a line of code stands here."""
         if HIDDEN.search(text):
             return False
         text = squeezed(_PROMPT.sub("", clean(text)))
-        if self.has(text) or (text.endswith("()") and self.has(text[:-2])):
-            return not self.shortened(text)
-        words = command_words(text)
-        if len(words) == 1 and self._has_word(text):
+        if self._has_command(text, given):
             return True
+        parts = chained(text)
+        if len(parts) < 2 or not all(self._has_command(part, given) for part in parts):
+            return False
+        return self._stand_in_order(parts)
+
+    def _stand_in_order(self, parts: Sequence[str]) -> bool:
+        """Commands of several lines may be joined, not turned round."""
+        known, at = self._texts[-1], 0
+        for part in parts:
+            found = place_of(part, known, at)
+            if found == -1 and place_of(part, known) != -1:
+                return False
+            at = max(at, found)
+        return True
+
+    def _has_command(self, text: str, given: Given) -> bool:
+        open_end = _ELLIPSIS.sub("", text[-4:]) if len(text) > 4 else text[-4:]
+        shown = text[:-4] + open_end
+        if self.has(shown) or (text.endswith("()") and self.has(text[:-2])):
+            return shown != text or not self.shortened(text)
+        words = command_words(text)
+        if len(words) == 1:
+            return self._has_word(text) or self._has_filled(text, given)
         if _JSON_LINE.fullmatch(text) and re.sub(r"\s+|,$", "", text) in self._dense:
             return True
+        quoted = "$" not in text and re.search("['\"]", text)
+        if quoted and occurs(text.replace('"', "'"), self._one_quote):
+            return True
+        if self.shortened(text):
+            return False
         return self._has_filled(text, given) or any(
-            same_in_other_order(words, known) for known in self._commands
+            same_in_other_order(words, known)
+            or contained(words, known)
+            or names_command(words, known)
+            for known in self._commands
         )
 
     def shortened(self, text: str) -> str:
-        """The flag that the documented command has and this one leaves out."""
+        """The words that the documented command has and this one leaves out."""
         words = command_words(text)
         return left_out(words, self._commands) if len(words) > 1 else ""
 
@@ -159,9 +238,14 @@ class Evidence:
             known = self._texts[-1]
             for match in re.finditer(re.escape(text), known, re.IGNORECASE):
                 named = match.group()
-                if _CAMEL_OR_CODE.fullmatch(named) and _stands_alone(named, known, match.start()):
+                if _CAMEL_OR_CODE.fullmatch(named) and stands_alone(named, known, match.start()):
                     return True
-        found = list(read_values(text))
+        key = _YAML_KEY.fullmatch(text)
+        if key and self.has(key.group(1)):
+            return True
+        if _HEX.fullmatch(text) and self.has_hash(text):
+            return True
+        found = read_values(text)
         whole = len(found) == 1 and found[0].text.strip() == text
         return whole and self.values.holds(found[0])
 
@@ -172,55 +256,29 @@ class Evidence:
         return self._template.filled_with(command_words(text), known)
 
 
-def occurs(needle: str, text: str) -> bool:
-    """Whether ``needle`` stands in ``text`` as a whole: no word, name or path goes on around it."""
-    at = text.find(needle) if needle else -1
-    while at != -1:
-        if _stands_alone(needle, text, at):
-            return True
-        at = text.find(needle, at + 1)
-    return False
-
-
-def _stands_alone(needle: str, text: str, at: int) -> bool:
-    after = at + len(needle)
-    return _begins(needle, text[max(0, at - 2) : at], text, at) and _ends(
-        needle, text[after : after + 2]
-    )
-
-
-def _begins(needle: str, before: str, text: str, at: int) -> bool:
-    own, other, beyond = needle[0], before[-1:], before[:-1]
-    if own == "/":
-        inside = other.isalnum() or other in ("_", ".", "~", "-")
-        return not other or not inside or "://" in text[text.rfind(" ", 0, at) + 1 : at]
-    if not (own.isalnum() or own in "-_"):
-        return True
-    if other == "-":
-        return own != "-" and not beyond.isalnum()
-    if other == ".":
-        return not beyond.isalnum() or _is_field(needle, own, beyond)
-    if other == "/" and "/" in needle:
-        return not beyond.isalnum() and beyond not in ("_", ".", "~")
-    if other == "_":
-        return not beyond.isalnum() and beyond != "_"
-    return not other.isalnum()
-
-
-def _ends(needle: str, after: str) -> bool:
-    own, other, beyond = needle[-1], after[:1], after[1:]
-    if not (own.isalnum() or own in "-_"):
-        return True
-    if other == "." and _is_field(needle, own, beyond):
-        return True
-    if other in ("-", ".", "_") or (other == "/" and "/" in needle):
-        return not beyond.isalnum() and beyond not in ("-", "_")
-    return not other.isalnum()
-
-
-def _is_field(needle: str, own: str, beyond: str) -> bool:
-    """Whether it may be one part of ``spec.replicas``; no version and no host is cut like that."""
-    return "." not in needle and own.isalpha() and beyond.isalpha()
+_Comparer = Callable[[Evidence, Checked, Given], bool]
+_COMPARERS: dict[str, _Comparer] = {
+    "code": lambda source, span, given: source.has_code(span.text, given),
+    "command": lambda source, span, _: source.runs(span.text),
+    "url": lambda source, span, _: (
+        span.text.rstrip("/") in source._urls or source.has(span.text)  # noqa: SLF001  # its own table
+    ),
+    "literal": lambda source, span, given: (
+        source.has_mention(span.text) or source._has_filled(span.text, given)  # noqa: SLF001  # as above
+    ),
+    "name": lambda source, span, _: source.has_name(span.text),
+    "hash": lambda source, span, _: source.has_hash(span.text),
+    "value": lambda source, span, _: source.has_value(span),
+    "place": lambda source, span, _: source.has_value(span),
+    "zone": lambda source, span, _: names_zone(span.text, source._raw),  # noqa: SLF001  # as above
+    "weekday": lambda source, span, _: names_weekday(
+        span.text,
+        source._fold,  # noqa: SLF001  # as above
+        source.values.dates,
+    ),
+    "quote": lambda source, span, _: source.says(span.text),
+}
+"""How each kind of span is compared with a source."""
 
 
 def supporting(sources: Sequence[Evidence], span: Checked, given: Given) -> Evidence | None:

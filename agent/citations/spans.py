@@ -1,5 +1,5 @@
 """Text of an answer -> the spans that a source must contain: code, addresses, flags, paths, codes,
-values, quoted strings.
+values, quoted strings, commands.
 
 Numbers that are markers ("Step 3", "1.") and words that everybody knows are left out: a false
 alarm teaches people to ignore the marks.
@@ -7,13 +7,28 @@ alarm teaches people to ignore the marks.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from agent.citations.quantities import Value, read_values
+from agent.citations.commands import PROSE_COMMAND
+from agent.citations.quantities import ORDINAL, Value, read_values
 from agent.citations.statements import Span, without
+from agent.citations.tokens import LINK, QUOTE, TOKENS, WELL_KNOWN, clean_url
+from agent.citations.values import nouns
 
-Kind = Literal["code", "url", "literal", "name", "value", "quote"]
+Kind = Literal[
+    "code",
+    "command",
+    "url",
+    "literal",
+    "name",
+    "hash",
+    "value",
+    "place",
+    "zone",
+    "weekday",
+    "quote",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,37 +41,22 @@ class Checked:
     text: str
     value: Value | None = None
     counts_things: bool = False
+    things: tuple[str, ...] = ()
+    """The nouns behind a number in words."""
+    denied: bool = False
+    """The answer says that it is not so, not needed or not documented."""
 
 
-_URL = r"(?:https?|ftp|ssh|wss?|postgres(?:ql)?|redis|amqp|s3|file)://[^\s<>\"'`\[\]{}|\\^]+"
-_LINK = re.compile(
-    r"!?\[(?P<label>[^\[\]\n]*)\]\((?P<url>\s*<?[^\s<>]*?>?)(?:\s+\"[^\"\n]*\")?\s*\)"
-)
-_QUOTE = re.compile(r"\"([^\"\n]{2,200})\"|“([^”\n]{2,200})”|«([^»\n]{2,200})»")
-_TLD = "com|net|org|io|dev|internal|local|svc|cloud|app|co|ai|example|test|lan|corp|intra|invalid"
-_EXTENSION = (
-    "ya?ml|json|toml|conf|cfg|ini|env|sh|py|go|js|ts|rb|java|sql|log|txt|md|rst|tf|service|timer"
-    "|properties|xml|csv|pem|crt|key|gz|zip|tar|lock|html?"
-)
-_TOKENS = re.compile(
-    rf"(?P<url>{_URL})"
-    r"|(?P<email>(?<![\w.+-])[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+)"
-    rf"|(?P<host>(?<![\w@/.-])(?:[A-Za-z0-9][A-Za-z0-9-]*\.)+(?:{_TLD})\b(?![\w-])(?::\d+)?(?:/[\w./%?=&#-]*)?)"
-    r"|(?P<ip>(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?:[:/]\d+)?(?![\w.]\w))"
-    r"|(?P<path>(?<![\w/.:*)])(?:~|\.{1,2})?/[\w.@%+~-]+(?:/[\w.@%+~*-]+)*/?"
-    rf"|(?<![\w/.:-])[\w-]+(?:/[\w.-]+)+\.(?:{_EXTENSION})\b|(?<![\w/.:-])\w[\w-]*\.(?:{_EXTENSION})\b)"
-    r"|(?P<windows>\b[A-Z]:\\[\w\\.$-]+)"
-    r"|(?P<flag>(?<![\w-])--[A-Za-z][\w-]*(?:=[^\s,;)]+)?|(?<![\w-])-[A-Za-z](?![\w-]))"
-    r"|(?P<name>(?<![\w-])[A-Za-z][A-Za-z0-9]*(?:[-_][A-Za-z0-9]+)*-\d\w*(?:[-.]\w+)*\b|\b[A-Z]{1,5}\d{3,}\b"
-    r"|\b0x[0-9A-Fa-f]+\b|(?<!\w)(?=\w{0,60}[A-Za-z])\w{1,60}_\w{0,60}[A-Za-z0-9]\b|\b(?:[A-Z][a-z0-9]+){3,}\b)",
-)
-_WELL_KNOWN = re.compile(
-    r"(?:utf|sha|iso|aes|rsa|md|base|x86|covid|ipv|http|ascii|latin|arm|amd|mp)-?\d+"
-    r"|(?:mid|pre|post|top|step|tier|level|phase|day|week|layer|part|option|point|item|line|version"
-    r"|non|sub|under|over|about|and|or|to|than|plan|method)-\d\w*",
+_DENIED_BEFORE = re.compile(
+    r"(?:\b(?:not?|never|without|nor|instead of|rather than|keine?|nicht|ohne|sans|pas)|n't)\s+"
+    r"(?:(?:run|use|add|set|call|need|require|mention|name|document|cover|list|contain|include|say"
+    r"|state|know|describe)\w*\s+)?(?:(?:the|an?|any|about|of|by|in|to|as|at)\s+)*[`\"“'(]*$",
     re.IGNORECASE,
 )
-_ORDINAL = re.compile(r"(?:st|nd|rd|th)\b", re.IGNORECASE)
+_DENIED_AFTER = re.compile(
+    r"[`\"”')]*\s+(?:[a-z]+\s+)?(?:is|are|does|do)(?:\s+not|n't)\s+(?:be\s+)?(?:need|requir|necess|docum"
+    r"|mention|support|cover|list|appear|in the|named|exist)",
+)
 _MARKER_BEFORE = re.compile(
     r"(?:steps?|options?|points?|items?|methods?|parts?|sections?|phases?|approach|way|case|level|tier"
     r"|figure|table|chapter|no\.|nr\.|#)\s?$",
@@ -68,10 +68,19 @@ _THINGS = re.compile(
     r"|while|via|into|out|up|off|do|does)\b|(?:se[cgk]|min|hor|heu|stu|jo[ur]|tag|d[ií]a)[a-z]*\b)"
     r"([a-z][a-z-]*)"
 )
+_HTML_CODE = re.compile(r"<(code|kbd|pre)>([^<>\n]{1,300})</\1>")
+_SPELT_HINT = re.compile(
+    r"\d|(?i:\b(?:t(?:wo|hree|en|we|hi)|f(?:our|ive|if|or)|s(?:ix|ev)|eigh|nine|elev|one|half|quarter))"
+)
 
 
 def find_spans(
-    text: str, span: Span, holes: Sequence[Span], code: Sequence[Span]
+    text: str,
+    span: Span,
+    holes: Sequence[Span],
+    code: Sequence[Span],
+    *,
+    comment: bool = False,
 ) -> Iterator[Checked]:
     """The spans of one statement; ``holes`` are its citations, ``code`` its code spans."""
     start, end = span
@@ -79,9 +88,18 @@ def find_spans(
     for first, last in inside:
         content = _code_content(text[first:last])
         if content:
-            yield Checked("code", first, last, content)
+            yield _with_denial(text, span, Checked("code", first, last, content))
     prose = _masked(text, span, [*holes, *inside])
-    yield from _in_prose(prose, start)
+    for checked in _in_prose(prose, start, comment=comment):
+        yield _with_denial(text, span, checked)
+
+
+def _with_denial(text: str, span: Span, checked: Checked) -> Checked:
+    before = text[max(span[0], checked.start - 60) : checked.start].replace("*", "")
+    after = text[checked.end : min(span[1], checked.end + 60)].replace("*", "")
+    if _DENIED_BEFORE.search(before) or _DENIED_AFTER.match(after):
+        return replace(checked, denied=True)
+    return checked
 
 
 def _code_content(marked: str) -> str:
@@ -101,24 +119,35 @@ def _masked(text: str, span: Span, holes: Sequence[Span]) -> str:
     return "".join(out).replace("*", " ")
 
 
-def _in_prose(prose: str, offset: int) -> Iterator[Checked]:
-    for match in _LINK.finditer(prose):
+def _in_prose(prose: str, offset: int, *, comment: bool) -> Iterator[Checked]:
+    for match in _HTML_CODE.finditer(prose) if "<" in prose else ():
+        yield Checked("code", offset + match.start(), offset + match.end(), match.group(2).strip())
+        prose = _blank(prose, match.start(), match.end())
+    for match in LINK.finditer(prose):
         url = match.group("url").strip().strip("<>")
+        address = url.removeprefix("mailto:")
         if url:
-            yield Checked("url", offset + match.start(), offset + match.end(), url)
+            kind: Kind = "url" if address == url else "literal"
+            yield Checked(kind, offset + match.start(), offset + match.end(), address)
         prose = _blank(prose, match.start("url"), match.end("url"))
-    quotes = [(m.start(), m.end(), next(filter(None, m.groups()))) for m in _QUOTE.finditer(prose)]
-    for start, end, content in quotes:
+    for match in QUOTE.finditer(prose):
+        content = next(filter(None, match.groups()))
         content = re.sub(r"\[([^\[\]]*)\]\([^()]*\)", r"\1", content).strip()
         if re.search(r"\w", content):
-            yield Checked("quote", offset + start, offset + end, content)
-        prose = _blank(prose, start, end)
-    for match in _TOKENS.finditer(prose):
-        checked = _token(match, offset)
+            yield Checked("quote", offset + match.start(), offset + match.end(), content)
         prose = _blank(prose, match.start(), match.end())
+    for match in PROSE_COMMAND.finditer(prose):
+        if comment or match["told"] or match["risky"] or match["sql"]:
+            words = match["command"].rstrip(".,:;!?")
+            start = offset + match.start("command")
+            yield Checked("command", start, start + len(words), words)
+    for match in TOKENS.finditer(prose):
+        checked = _token(match, offset)
+        if match.lastgroup not in ("zone", "weekday"):
+            prose = _blank(prose, match.start(), match.end())
         if checked is not None:
             yield checked
-    for value in read_values(prose) if re.search(r"\d", prose) else ():
+    for value in read_values(prose) if _SPELT_HINT.search(prose) else ():
         checked = _value(prose, value, offset)
         if checked is not None:
             yield checked
@@ -128,43 +157,48 @@ def _blank(text: str, start: int, end: int) -> str:
     return text[:start] + " " * (end - start) + text[end:]
 
 
+_TOKEN_KINDS: dict[str, Kind] = {
+    "url": "url",
+    "name": "name",
+    "hash": "hash",
+    "zone": "zone",
+    "weekday": "weekday",
+}
+
+
 def _token(match: re.Match[str], offset: int) -> Checked | None:
     text = match.group()
-    kind: Kind = "literal"
-    if match.lastgroup == "url":
-        kind = "url"
+    kind = _TOKEN_KINDS.get(match.lastgroup or "", "literal")
+    if kind == "url":
         text = clean_url(text)
-    elif match.lastgroup == "name":
-        kind = "name"
-        if _WELL_KNOWN.fullmatch(text):
-            return None
-    else:
+    elif kind == "name" and WELL_KNOWN.fullmatch(text):
+        return None
+    elif kind == "literal":
         text = text.rstrip(".,:;")
     start = offset + match.start()
     return Checked(kind, start, start + len(text), text)
 
 
-def clean_url(text: str) -> str:
-    """A URL without the punctuation of the sentence around it."""
-    text = text.rstrip(".,:;!?*_'")
-    while text.endswith(")") and text.count(")") > text.count("("):
-        text = text[:-1].rstrip(".,:;!?*_'")
-    return text
-
-
 def _value(prose: str, value: Value, offset: int) -> Checked | None:
-    end = value.end
-    things = None
+    start, end = offset + value.start, value.end
+    if value.spelt and not value.unit:
+        things = tuple(nouns(prose, end))
+        return Checked("value", start, offset + end, value.text, value, things=things)
+    things_match = None
     if value.kind == "quantity" and not value.unit:
-        if _ORDINAL.match(prose, value.end) or _is_marker(prose, value):
+        if ordinal := re.compile(ORDINAL).match(prose, end):
+            if value.number < 3:
+                return None
+            last = offset + ordinal.end()
+            return Checked("place", start, last, value.text + ordinal.group(), value)
+        if _is_marker(prose, value):
             return None
-        things = _THINGS.match(prose, value.end)
-        if things:
-            second = _THINGS.match(prose, things.end())
-            end = second.end() if second else things.end()
-    start = offset + value.start
+        things_match = _THINGS.match(prose, end)
+        if things_match:
+            second = _THINGS.match(prose, things_match.end())
+            end = second.end() if second else things_match.end()
     text = prose[value.start : end].strip()
-    return Checked("value", start, offset + end, text, value, things is not None)
+    return Checked("value", start, offset + end, text, value, things_match is not None)
 
 
 def _is_marker(prose: str, value: Value) -> bool:

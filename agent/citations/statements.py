@@ -46,9 +46,9 @@ class Block:
     inner: Span = (0, 0)
     """Of a code block: its lines without the fences."""
     group: int | None = None
-    """The outermost list or table it belongs to."""
+    """The outermost list, table or quotation it belongs to."""
     intro: "Block | None" = None
-    """The text before that list or table, or before this code block."""
+    """The text before that, or before this code block."""
     before: "Block | None" = None
     after: "Block | None" = None
     info: str = ""
@@ -96,11 +96,11 @@ class _Reader:
 
     def take(self, token: Token) -> None:
         kind = token.type
-        if kind in ("bullet_list_open", "ordered_list_open", "table_open"):
+        if kind in ("bullet_list_open", "ordered_list_open", "table_open", "blockquote_open"):
             self.group += not self.depth
             self.depth += 1
             self.intros.append(self.blocks[-1] if self.blocks else None)
-        elif kind in ("bullet_list_close", "ordered_list_close", "table_close"):
+        elif kind in ("bullet_list_close", "ordered_list_close", "table_close", "blockquote_close"):
             self.depth -= 1
             self.intros.pop()
         elif token.map is None:

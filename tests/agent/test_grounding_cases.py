@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agent.citations import ground_json
-from agent.citations.evidence import occurs
+from agent.citations.matching import occurs
 
 MARK = "(⚠ "
 

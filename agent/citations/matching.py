@@ -1,0 +1,77 @@
+"""How text is compared: what does not show is left out, and a word is found only as a whole."""
+
+import re
+
+INVISIBLE = re.compile("[\u200b-\u200f\u2060-\u2064\ufeff\u00ad\u202a-\u202e\u2066-\u2069]")
+HIDDEN = re.compile("[\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
+"""What shows a person another text than the one there is."""
+TYPOGRAPHIC = str.maketrans(
+    {"“": '"', "”": '"', "„": '"', "‘": "'", "’": "'", "‚": "'", "«": '"', "»": '"', "…": "..."}
+)
+DASHES = str.maketrans({"‐": "-", "‑": "-", "‒": "-", "−": "-", "–": "-"})
+_CONTINUED = re.compile(r"\s*\\\r?\n\s*")
+
+
+def clean(text: str) -> str:
+    """Without invisible characters, odd blanks and line continuation."""
+    text = INVISIBLE.sub("", text)
+    text = _CONTINUED.sub(" ", text) if "\\" in text else text
+    return text.replace("\u00a0", " ").replace("\u202f", " ").replace("\u2009", " ")
+
+
+def squeezed(text: str) -> str:
+    return " ".join(text.split())
+
+
+def occurs(needle: str, text: str) -> bool:
+    """Whether ``needle`` stands in ``text`` as a whole: no word, name or path goes on around it."""
+    return place_of(needle, text) != -1
+
+
+def place_of(needle: str, text: str, start: int = 0) -> int:
+    """Where it stands as a whole, from ``start`` on; -1: nowhere."""
+    at = text.find(needle, start) if needle else -1
+    while at != -1 and not stands_alone(needle, text, at):
+        at = text.find(needle, at + 1)
+    return at
+
+
+def stands_alone(needle: str, text: str, at: int) -> bool:
+    after = at + len(needle)
+    return _begins(needle, text[max(0, at - 2) : at], text, at) and _ends(
+        needle, text[after : after + 2]
+    )
+
+
+def _begins(needle: str, before: str, text: str, at: int) -> bool:
+    own, other, beyond = needle[0], before[-1:], before[:-1]
+    if own == "/":
+        inside = other.isalnum() or other in ("_", ".", "~", "-")
+        return not other or not inside or "://" in text[text.rfind(" ", 0, at) + 1 : at]
+    if not (own.isalnum() or own in "-_"):
+        return True
+    if other == "-":
+        return own != "-" and not beyond.isalnum()
+    if other == ".":
+        return not beyond.isalnum() or _is_field(needle, own, beyond)
+    if other == "/" and "/" in needle:
+        return not beyond.isalnum() and beyond not in ("_", ".", "~")
+    if other == "_":
+        return not beyond.isalnum() and beyond != "_"
+    return not other.isalnum()
+
+
+def _ends(needle: str, after: str) -> bool:
+    own, other, beyond = needle[-1], after[:1], after[1:]
+    if not (own.isalnum() or own in "-_"):
+        return True
+    if other == "." and _is_field(needle, own, beyond):
+        return True
+    if other in ("-", ".", "_") or (other == "/" and "/" in needle):
+        return not beyond.isalnum() and beyond not in ("-", "_")
+    return not other.isalnum()
+
+
+def _is_field(needle: str, own: str, beyond: str) -> bool:
+    """Whether it may be one part of ``spec.replicas``; no version and no host is cut like that."""
+    return "." not in needle and own.isalpha() and beyond.isalpha()
