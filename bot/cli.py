@@ -42,10 +42,7 @@ app.add_typer(agent_app)
 app.add_typer(debug_app, name="debug")
 if sys.argv[1:2] == ["eval"]:
     # Its commands load every library there is: only whoever measures waits for that.
-    from agent.evals.cli import app as agent_eval_app
-    from ingest.evaluate.cli import eval_app
-
-    eval_app.add_typer(agent_eval_app)
+    from agent.evals.cli import app as eval_app
 else:
     eval_app = typer.Typer(help="Measure the quality of search and of answers on questions.")
 app.add_typer(eval_app, name="eval")

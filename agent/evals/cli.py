@@ -1,4 +1,4 @@
-"""``footnote eval decisions`` and ``footnote eval answers``: measured quality of the agent."""
+"""``footnote eval``: measured quality of the agent, beside that of the search alone."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,10 +16,14 @@ from agent.evals.page import write_page
 from agent.evals.tables import Scores, print_answers, print_decisions, print_trajectory
 from agent.settings import AgentSettings
 from ingest.errors import SettingsError
+from ingest.evaluate.cli import eval_app as retrieval_app
 from ingest.evaluate.cli import print_json, progress_bar
 from ingest.settings import IndexSettings, read_settings
 
-app = typer.Typer()
+app = typer.Typer(
+    no_args_is_help=True, help="Measured quality, on case files: one JSON object a line."
+)
+app.add_typer(retrieval_app)
 
 _ROOT = Path(__file__).resolve().parents[2]
 _CASES = _ROOT / "tests" / "evals"

@@ -16,9 +16,9 @@ from typer.testing import CliRunner
 from agent.answer import Verdict
 from agent.evals import answers, decisions
 from agent.evals.cases import Case, read_cases
+from agent.evals.cli import app
 from agent.evals.outcomes import Cited, Outcome
 from agent.evals.trajectory import trajectory
-from bot.cli import app
 from ingest.errors import SettingsError
 from tests.conftest import ROOT
 from tests.fakes.messages_server import MessagesServer, Rule
@@ -45,12 +45,12 @@ def run(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
 
     def run(*arguments: str, model: Rule | None = None, code: int = 0) -> Any:
         if model is None:
-            result = CliRunner().invoke(app, ["eval", *arguments, "--json"])
+            result = CliRunner().invoke(app, [*arguments, "--json"])
         else:
             with MessagesServer(model) as server:
                 monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
                 monkeypatch.setenv("ANTHROPIC_API_KEY", "test")
-                result = CliRunner().invoke(app, ["eval", *arguments, "--json"])
+                result = CliRunner().invoke(app, [*arguments, "--json"])
         if result.exception and not isinstance(result.exception, SystemExit):
             raise result.exception
         assert result.exit_code == code, result.output
