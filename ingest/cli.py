@@ -63,9 +63,8 @@ def ingest(
     Run it as often as you like; twice in a row, the second does nothing. Beside a running bot, the
     bot does the work and its progress is shown here.
 
-    \b
-    footnote ingest ./docs
-    footnote ingest https://github.com/acme/handbook --root docs
+    - `footnote ingest ./docs`
+    - `footnote ingest https://github.com/acme/handbook --root docs`
     """
     from ingest.handover import ingest_anywhere
 

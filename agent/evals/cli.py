@@ -125,9 +125,8 @@ def answers(
 
     Without a key it measures the passages that are quoted instead of an answer.
 
-    \b
-    footnote eval answers --keep answers.jsonl --report answers.html
-    footnote eval answers --cases dev.jsonl --corpora corpora
+    - `footnote eval answers --keep answers.jsonl --report answers.html`
+    - `footnote eval answers --cases dev.jsonl --corpora corpora`
     """
     measurement = _measure(
         cases or _CASES / "answers.jsonl", docs, corpora, mode, keep, max_usd, any_model=any_model

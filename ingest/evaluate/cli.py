@@ -62,9 +62,8 @@ def retrieval(
 
     Each corpus is indexed once, under `eval` in the data folder.
 
-    \b
-    footnote eval retrieval --questions dev.jsonl --corpora corpora
-    footnote eval retrieval --questions dev.jsonl --corpora corpora --compare embedder_int8=false
+    - `footnote eval retrieval --questions dev.jsonl --corpora corpora`
+    - `footnote eval retrieval --questions dev.jsonl --corpora docs --compare embedder_int8=false`
     """
     settings = read_settings(IndexSettings)
     changed = _changed(settings, compare_with) if compare_with else None
