@@ -3,8 +3,7 @@
 import logging
 from typing import Any
 
-from slack_bolt import Ack
-
+from bot.blocks.elements import actions, button
 from bot.clients import SLACK_FAILED, Clients, slack_error
 from bot.events import Identity, Message, Question
 from bot.thread import read_thread, replies_of
@@ -27,18 +26,15 @@ def offer_again(clients: Clients, question: Question, me: Identity) -> None:
 
 def again_blocks(question: Question) -> list[dict[str, Any]]:
     value = f"{question.thread_ts} {question.ts}"
-    button = {
-        "type": "button",
-        "action_id": AGAIN,
-        "text": {"type": "plain_text", "text": "Answer again"},
-        "value": value,
-    }
-    return [{"type": "actions", "block_id": AGAIN, "elements": [button]}]
+    return [actions(AGAIN, [button(AGAIN, "Answer again", value)])]
 
 
-def read_click(body: dict[str, Any], ack: Ack) -> tuple[str, str, str]:
+def clicker(body: dict[str, Any]) -> str:
+    return str(body.get("user", {}).get("id", ""))
+
+
+def read_click(body: dict[str, Any]) -> tuple[str, str, str]:
     """Channel, thread and ts of the question whose button was pressed."""
-    ack()
     thread_ts, _, ts = str(body["actions"][0].get("value")).partition(" ")
     return str(body["channel"]["id"]), thread_ts, ts
 

@@ -8,14 +8,12 @@ import contextlib
 import functools
 import logging
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
-from agent.answer import Answer
-from agent.conversation import Conversation
+from bot.access import Access, Visit
 from bot.again import offer_again
-from bot.channels import OFF, Channel, Channels
+from bot.channels import Channel, Channels
 from bot.clients import SLACK_FAILED, Clients, slack_error
 from bot.delivery import Answers, Delivery, Render, Runbook
 from bot.elsewhere import Elsewhere
@@ -31,13 +29,14 @@ from bot.events import (
 from bot.journal import Journal
 from bot.manners import NOT_PART, Decision, decide
 from bot.pace import Pace
-from bot.people import People, Person, refusal
+from bot.people import People
 from bot.records import NotedMessage
 from bot.reply import Replier
+from bot.responses import Responder
 from bot.settings import BotSettings
-from bot.status import Session, Status, Statuses
+from bot.status import Session, Status, Statuses, Unseen
 from bot.thread import read_thread, replies_of
-from bot.wording import BUSY, HELP, THINKING
+from bot.wording import BUSY, HELP, RESTARTING, THINKING
 from bot.workers import Workers
 
 log = logging.getLogger(__name__)
@@ -51,7 +50,9 @@ class _Pending:
     """An answer being made, and how to call it off."""
 
     question: Question
-    status: Status
+    status: Status | Unseen
+    responder: Responder | None = None
+    """Where the answer goes that only its asker sees."""
     cancel: threading.Event = field(default_factory=threading.Event)
     revised: Question | None = None
     """The same question in other words: answered in its place."""
@@ -74,6 +75,7 @@ class Answering:
         self.statuses = Statuses(clients.hint)
         self._channels = channels or Channels()
         self._pace = Pace(journal, settings.user_per_minute, settings.channel_per_minute)
+        self.access = Access(self.people, me, settings, self.channel)
         self._delivery = Delivery(
             clients,
             me,
@@ -94,11 +96,6 @@ class Answering:
     def channel(self, channel: str) -> Channel:
         """What is configured for a channel."""
         return self._channels.of(channel, self.people.name)
-
-    def refusal(self, question: Question, person: Person | None) -> str | None:
-        """Why this person may not be answered here, in words for them; None when they may."""
-        off = OFF if self.channel(question.channel).off else None
-        return refusal(question, person, self.me, self._settings) or off
 
     def note(self, body: Message, *, retried: bool = False) -> Found:
         """Read an event and remember it, before it is acknowledged."""
@@ -162,7 +159,7 @@ class Answering:
         person = self.people.person(question.user or "")
         if person is not None and person.is_bot:
             return self.journal.ignore(question.key, "a bot")
-        why_not = self.refusal(question, person)
+        why_not = self.access.refusal(Visit.of(question))
         if why_not and not called:
             return self.journal.ignore(question.key, "may not ask")
         if not self.journal.claim(question.key):
@@ -180,14 +177,12 @@ class Answering:
         replier = Replier(self.clients.post, question)
         self._delivery.post_line(replier, text, reference=reference)
 
-    def submit(self, job: Callable[[], None]) -> bool:
-        """Do something on the answers' pool; False when there is no room."""
-        return self._workers.submit(job)
-
-    def make(self, conversation: Conversation) -> tuple[Answer, list[dict[str, Any]]]:
-        """An answer outside any thread, and the messages that carry it."""
-        answer = self._delivery.agent.answer(conversation)
-        return answer, list(self._delivery.render(answer))
+    def ask(self, question: Question, responder: Responder) -> None:
+        """Answer what was asked in no thread; everything said of it goes to ``responder``."""
+        self.journal.note(question)
+        if self.journal.claim(question.key):
+            told = self.too_often(question)
+            self._take(question, Decision("answer"), told, [], responder)
 
     def renew(self) -> None:
         """Keep the claims of what is being answered; one that was dropped runs out, to be found."""
@@ -209,6 +204,8 @@ class Answering:
         for pending in left:
             self.journal.release(pending.question.key)
             pending.cancel.set()
+            if pending.responder:
+                pending.responder.whisper(RESTARTING)
         log.warning("%d answers are left for the next start", len(left))
         self._workers.drain(2.0)
         return self.statuses.settle(_CLEARED_WITHIN)
@@ -227,9 +224,14 @@ class Answering:
             return []
 
     def _take(
-        self, question: Question, decision: Decision, why_not: str | None, thread: list[Message]
+        self,
+        question: Question,
+        decision: Decision,
+        why_not: str | None,
+        thread: list[Message],
+        responder: Responder | None = None,
     ) -> None:
-        replier = Replier(self.clients.post, question)
+        replier = responder or Replier(self.clients.post, question)
         if why_not:
             replier.whisper(why_not)
             self.journal.finish(question.key, "refused", reason=why_not[:200])
@@ -240,8 +242,10 @@ class Answering:
             self._delivery.post_line(replier, HELP)
         else:
             line = f"is waiting: {ahead} ahead…" if (ahead := self._workers.ahead) else THINKING
-            status = self.statuses.open(question.channel, question.thread_ts, line)
-            pending = _Pending(question, status)
+            status: Status | Unseen = Unseen()
+            if question.origin != "command":
+                status = self.statuses.open(question.channel, question.thread_ts, line)
+            pending = _Pending(question, status, responder)
             with self._lock:
                 self._pending[question.key] = pending
             if not self._workers.submit(functools.partial(self._job, pending, thread)):
@@ -285,6 +289,8 @@ class Answering:
 
     def _may_stream(self, question: Question) -> bool:
         channel, mode = self.channel(question.channel), self._settings.stream
+        if question.origin == "command":
+            return False
         if channel.ephemeral or channel.stream is not None:
             return not channel.ephemeral and bool(channel.stream)
         return mode == "all" or (mode == "dm" and question.is_direct)
@@ -295,7 +301,9 @@ class Answering:
         with contextlib.closing(pending.status):
             try:
                 while self.journal.holds(key):
-                    self._delivery.deliver(pending.question, thread, pending.status, pending.cancel)
+                    question = pending.question
+                    replier = pending.responder or Replier(self.clients.post, question)
+                    self._delivery.deliver(replier, thread, pending.status, pending.cancel)
                     with self._lock:
                         if pending.revised is None:
                             break

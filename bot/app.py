@@ -12,11 +12,13 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any
 
-from slack_bolt import Ack, App, BoltContext, BoltRequest, BoltResponse
+from slack_bolt import Ack, App, BoltContext, BoltRequest, BoltResponse, Respond
 from slack_sdk import WebClient
 
+from bot.access import Visit
 from bot.answering import Answering
 from bot.events import Deleted, Edited, Question
+from bot.responses import say
 
 log = logging.getLogger(__name__)
 
@@ -34,10 +36,26 @@ class Listener:
     handle: Callable[..., None]
 
 
+@dataclass(frozen=True, slots=True)
+class Interaction:
+    """What somebody does with a command, a shortcut, a button or a form.
+
+    It is acknowledged, and handled only for those who may use Footnote there.
+    """
+
+    kind: str
+    name: Any
+    handle: Callable[[dict[str, Any], Respond], None]
+    is_public: bool = False
+    """Whether everybody in the channel sees what comes of it."""
+    when_off: bool = False
+    """Whether it is handled where Footnote is switched off."""
+
+
 def build_app(
     client: WebClient,
     answering: Answering,
-    listeners: Sequence[Listener],
+    listeners: Sequence[Listener | Interaction],
     *,
     signing_secret: str | None = None,
     executor: Executor | None = None,
@@ -54,8 +72,24 @@ def build_app(
     )
     app.middleware(_note(answering))
     for listener in listeners:
-        getattr(app, listener.kind)(listener.name)(listener.handle)
+        handle = listener.handle
+        if isinstance(listener, Interaction):
+            handle = _guarded(answering, listener)
+        getattr(app, listener.kind)(listener.name)(handle)
     return app
+
+
+def _guarded(answering: Answering, interaction: Interaction) -> Callable[[Ack, Any, Respond], None]:
+    def handle(ack: Ack, body: dict[str, Any], respond: Respond) -> None:
+        ack()
+        visit = Visit.by(body, is_public=interaction.is_public)
+        told = answering.access.refusal(visit, when_off=interaction.when_off)
+        if told is None:
+            interaction.handle(body, respond)
+        elif respond.response_url:  # a form has none, and nobody opens one who may not
+            say(respond, told, body=body)
+
+    return handle
 
 
 class _Door(App):

@@ -59,6 +59,12 @@ class Archive:
                     )
                 )
 
+    def share(self, answer_id: str, ts: str) -> None:
+        """A private answer has a place now: the thread under ``ts``, where it was asked for."""
+        with self.session() as session:
+            if record := session.get(AnswerRecord, answer_id):
+                record.ts = record.thread_ts = ts
+
     def text(self, answer_id: str) -> AnswerText | None:
         """The words of an answer; None where they were not kept."""
         with self.session() as session:
@@ -113,6 +119,11 @@ class Archive:
         except IntegrityError:
             return False
         return True
+
+    def uncall_human(self, answer_id: str) -> None:
+        """The call did not reach anybody: it may be tried again."""
+        with self.session() as session:
+            session.execute(sa.delete(HumanCall).where(HumanCall.answer_id == answer_id))
 
     def humans_called(self, since: float) -> int:
         calls = sa.select(sa.func.count()).select_from(HumanCall).where(HumanCall.at >= since)

@@ -6,22 +6,27 @@ message's thread, as a bare mention there would.
 
 import logging
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
-from slack_bolt import Ack, Respond
+from slack_bolt import Respond
 
 from agent.answer import Answer
-from agent.conversation import Conversation, Turn
+from bot.access import Visit
 from bot.answering import Answering
-from bot.app import Listener
+from bot.app import Interaction
+from bot.blocks.elements import actions, button, context
+from bot.blocks.extras import HUMAN
 from bot.channels import OFF
 from bot.clients import SLACK_FAILED, slack_error
-from bot.events import Question
+from bot.events import Key, Question, by_hand
 from bot.markup import escape, read_text
-from bot.reply import Replier
-from bot.wording import BUSY, HELP
+from bot.reply import NotPosted, Replier
+from bot.responses import Responder, say, withdraw
+from bot.wording import HELP, LOOKING_UP
 
 log = logging.getLogger(__name__)
 
@@ -29,7 +34,8 @@ COMMAND = "/footnote"
 SHORTCUT = "ask_about_message"
 SHARE = "footnote_share"
 _SHAREABLE = 200
-_RESPONSES = 5
+_RESPONSES = 4
+"""Slack takes five: one of them says that the answer comes."""
 
 Json = dict[str, Any]
 USAGE = (
@@ -51,137 +57,137 @@ class Commands:
         self._status_lines = status_lines
         self._reindex = reindex
         self._lock = threading.Lock()
-        self._shareable: OrderedDict[str, tuple[str, list[Json]]] = OrderedDict()
+        self._shareable: OrderedDict[str, tuple[Question, Answer, list[Json]]] = OrderedDict()
 
-    def listeners(self) -> list[Listener]:
+    def listeners(self) -> list[Interaction]:
         return [
-            Listener("command", COMMAND, self._command),
-            Listener("shortcut", SHORTCUT, self._shortcut),
-            Listener("action", SHARE, self._share),
+            Interaction("command", COMMAND, self._command, when_off=True),
+            Interaction("shortcut", SHORTCUT, self._shortcut, is_public=True),
+            Interaction("action", SHARE, self._share, is_public=True),
         ]
 
-    def _command(self, ack: Ack, body: Json, respond: Respond) -> None:
-        ack()
+    def _command(self, body: Json, respond: Respond) -> None:
         words = str(body.get("text") or "").strip()
-        asker = self._asker(body, str(body.get("channel_id", "")))
-        person = self._answering.people.person(asker.user or "")
-        why_not = self._answering.refusal(asker, person)
-        if why_not and not (why_not == OFF and words.lower() in ("help", "status")):
-            return self._say(respond, why_not)
+        visit = Visit.by(body, is_public=False)
+        channel = self._answering.channel(visit.channel)
+        if channel.off and words.lower() not in ("help", "status"):
+            say(respond, OFF)
+            return
         match words.lower():
             case "" | "help":
-                return self._say(respond, USAGE)
+                say(respond, USAGE)
             case "status":
-                here = [f"• {line}" for line in self._answering.channel(asker.channel).described()]
+                here = [f"• {line}" for line in channel.described()]
                 lines = [*self._status_lines(), *(["*In this channel*:", *here] if here else [])]
-                return self._say(respond, "\n".join(lines))
+                say(respond, "\n".join(lines))
             case "reindex":
                 self._reindex()
-                return self._say(respond, f"Reading the docs again. `{COMMAND} status` tells more.")
-        if told := self._answering.too_often(asker):
-            return self._say(respond, told)
-        if not self._answering.submit(lambda: self._answer(asker, words, respond)):
-            return self._say(respond, BUSY)
-        return self._say(respond, "Looking it up…")
+                say(respond, f"Reading the docs again. `{COMMAND} status` tells more.")
+            case _:
+                key = self._key(visit, f"{time.time():.6f}")
+                question = by_hand("command", key, visit.user, text=words)
+                say(respond, LOOKING_UP)
+                self._answering.ask(
+                    question, Responder(respond, question, self._prepared(question))
+                )
 
-    def _answer(self, asker: Question, words: str, respond: Respond) -> None:
-        names = self._answering.people.name
-        question = read_text(words, names)
-        turn = Turn("person", names(asker.user or "") or "somebody", question)
-        answer, messages = self._answering.make(
-            self._answering.channel(asker.channel).applied_to(
-                Conversation((turn,), asker.user or "")
-            )
-        )
-        messages = messages[: _RESPONSES - 1]
-        messages[-1] = {**messages[-1], "blocks": [*messages[-1]["blocks"], _share_button(answer)]}
-        with self._lock:
-            self._shareable[answer.id] = (question, [*messages])
-            while len(self._shareable) > _SHAREABLE:
-                self._shareable.popitem(last=False)
-        self._answering.journal.record(asker, answer, None)
-        for number, message in enumerate(messages):
-            self._say(respond, message["text"], message["blocks"], replace=number == 0)
+    def _prepared(self, question: Question) -> Callable[[Answer, list[Json]], list[Json]]:
+        def prepared(answer: Answer, messages: list[Json]) -> list[Json]:
+            with self._lock:
+                self._shareable[answer.id] = (question, answer, messages)
+                while len(self._shareable) > _SHAREABLE:
+                    self._shareable.popitem(last=False)
+            return private_messages(answer, messages, can_share=not question.is_direct)
 
-    def _share(self, ack: Ack, body: Json, respond: Respond) -> None:
+        return prepared
+
+    def _share(self, body: Json, respond: Respond) -> None:
         """Post a private answer for everybody, with the question and who shared it."""
-        ack()
         answer_id = str(body["actions"][0].get("value"))
         with self._lock:
-            question, messages = self._shareable.get(answer_id, ("", []))
-        if not messages:
-            return self._say(respond, "I no longer have this answer. Please ask again.")
-        channel, user = str(body["channel"]["id"]), str(body["user"]["id"])
-        head = f"<@{user}> asked me: {escape(question[:2_000])}"
+            kept = self._shareable.pop(answer_id, None)
+        if kept is None:
+            say(respond, "I no longer have this answer. Please ask again.", body=body)
+            return
         try:
-            root = self._post(channel, {"text": head}, None)
-            for message in messages:
-                blocks = [b for b in message["blocks"] if b.get("block_id") != SHARE]
-                self._post(channel, {**message, "blocks": blocks}, root)
-        except SLACK_FAILED as error:
-            log.info("could not share an answer: %s", slack_error(error))
-            return self._say(respond, "I could not post here. Invite me to the channel first.")
-        respond(delete_original=True)
-        return None
+            self._post(*kept)
+        except (*SLACK_FAILED, NotPosted) as error:
+            log.info("could not share an answer: %s", error_code(error))
+            with self._lock:
+                self._shareable[answer_id] = kept
+            say(respond, "I could not post here. Invite me to the channel first.", body=body)
+            return
+        withdraw(respond)
 
-    def _post(self, channel: str, message: Json, thread_ts: str | None) -> str:
-        posted = self._answering.clients.post.chat_postMessage(
-            channel=channel,
-            thread_ts=thread_ts,
-            unfurl_links=False,
-            unfurl_media=False,
-            **message,
+    def _post(self, question: Question, answer: Answer, messages: list[Json]) -> None:
+        """The question as a message of its own, and under it the answer as any other."""
+        post = self._answering.clients.post
+        words = read_text(question.text, self._answering.people.name)
+        head = f"<@{question.user}> asked me: {escape(words[:2_000])}"
+        posted = post.chat_postMessage(
+            channel=question.channel, text=head, unfurl_links=False, unfurl_media=False
         )
-        return str(posted["ts"])
+        root = str(posted["ts"])
+        try:
+            asked = replace(question, ts=root, thread_ts=root)
+            Replier(post, asked).post_answer(answer, messages)
+        except NotPosted:
+            post.chat_delete(channel=question.channel, ts=root)
+            raise
+        self._answering.journal.share(answer.id, root)
 
-    def _shortcut(self, ack: Ack, body: Json) -> None:
+    def _shortcut(self, body: Json, respond: Respond) -> None:
         """Answer the message the shortcut was used on, in its thread."""
-        ack()
         message = body.get("message", {})
-        channel, ts = str(body["channel"]["id"]), str(message.get("ts"))
-        asker = self._asker(body, channel)
-        question = Question(
-            team=asker.team,
-            channel=channel,
-            ts=f"{ts}1",  # sorts right behind the message that is asked about
-            thread_ts=str(message.get("thread_ts") or ts),
-            user=asker.user,
-            text="",
-            channel_type=asker.channel_type,
-            is_mention=True,
+        about = str(message.get("ts"))
+        visit = Visit.by(body, is_public=True)
+        key = self._key(visit, str(body.get("action_ts") or f"{time.time():.6f}"))
+        question = by_hand(
+            "shortcut",
+            key,
+            visit.user,
+            thread_ts=str(message.get("thread_ts") or about),
+            about=about,
         )
         self._answering.journal.note(question)
         self._answering.consider(question, seen=[message])
-        Replier(self._answering.clients.post, question).whisper("The answer comes in the thread.")
+        if self._answering.journal.holds(key):
+            say(respond, "The answer comes in the thread.", body=body)
 
-    def _asker(self, body: Json, channel: str) -> Question:
-        user = body.get("user_id") or body.get("user", {}).get("id")
-        return Question(
-            team=self._answering.me.team_id,
-            channel=channel,
-            ts="",
-            thread_ts="",
-            user=str(user or ""),
-            text="",
-            channel_type="im" if channel.startswith("D") else "channel",
-            is_mention=True,
-        )
+    def _key(self, visit: Visit, at: str) -> Key:
+        """One gesture of one person: no message's ``ts``, but in order with those."""
+        return Key(self._answering.me.team_id, visit.channel, f"{at}-{visit.user}")
 
-    @staticmethod
-    def _say(
-        respond: Respond, text: str, blocks: Sequence[Json] | None = None, *, replace: bool = False
-    ) -> None:
-        respond(
-            text=text,
-            blocks=blocks,
-            response_type="ephemeral",
-            replace_original=replace,
-            unfurl_links=False,
-            unfurl_media=False,
-        )
+
+def private_messages(answer: Answer, messages: Sequence[Json], *, can_share: bool) -> list[Json]:
+    """The messages as one person sees them: at most four, the last with its end and *Share*.
+
+    Nobody is called from here: others could not see what it is about.
+    """
+    shown = [*messages]
+    *_, last = shown
+    blocks = [_without(block, HUMAN) for block in last["blocks"]]
+    blocks = [block for block in blocks if block.get("elements") != []]
+    if can_share:
+        blocks.append(_share_button(answer))
+    if len(shown) > _RESPONSES:
+        how = " *Share in channel* posts all of it." if can_share else ""
+        line = f":warning: The middle of this answer is too long to be shown here.{how}"
+        blocks.insert(0, context("footnote_left_out", line))
+        shown = [*shown[: _RESPONSES - 1], last]
+    shown[-1] = {**last, "blocks": blocks}
+    return shown
+
+
+def _without(block: Json, action_id: str) -> Json:
+    if block.get("block_id") != "footnote_actions":
+        return block
+    return {**block, "elements": [e for e in block["elements"] if e["action_id"] != action_id]}
+
+
+def error_code(error: Exception) -> str:
+    return error.code if isinstance(error, NotPosted) else slack_error(error)
 
 
 def _share_button(answer: Answer) -> Json:
-    text = {"type": "plain_text", "text": "Share in channel"}
-    button = {"type": "button", "action_id": SHARE, "text": text, "value": answer.id}
-    return {"type": "actions", "block_id": SHARE, "elements": [button]}
+    return actions(SHARE, [button(SHARE, "Share in channel", answer.id)])

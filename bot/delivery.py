@@ -21,7 +21,8 @@ from bot.events import Identity, Message, Question
 from bot.journal import Journal
 from bot.people import People
 from bot.reply import NotPosted, Replier
-from bot.status import Status
+from bot.responses import Responder
+from bot.status import Status, Unseen
 from bot.stream import Stream
 from bot.thread import alert_text, build_conversation, notes, runbook_of
 from bot.wording import INTERRUPTED, STOPPED, THINKING, failed, with_notes
@@ -46,6 +47,8 @@ Render = Callable[[Answer], Sequence[dict[str, Any]]]
 """An answer -> the messages that carry it."""
 Runbook = Callable[[str, Channel], dict[str, Any] | None]
 """The text of an alert, and where it is asked about -> the message with its runbook."""
+Replies = Replier | Responder
+Shown = Status | Unseen
 NOWHERE = ""
 """The ts of a reply that only its asker saw: nobody can find it again."""
 
@@ -66,13 +69,13 @@ class Delivery:
 
     def deliver(
         self,
-        question: Question,
+        replier: Replies,
         thread: Sequence[Message],
-        status: Status,
+        status: Shown,
         cancel: threading.Event,
     ) -> None:
-        """Answer the question; ``cancel`` calls it off."""
-        replier = Replier(self.clients.post, question)
+        """Answer the replier's question; ``cancel`` calls it off."""
+        question = replier.question
         noted = self.journal.message(question.key)
         stream: Stream | None = None
         try:
@@ -106,7 +109,7 @@ class Delivery:
             else:
                 self.post_line(replier, failed(reference), reference=reference)
 
-    def post_line(self, replier: Replier, text: str, *, reference: str = "help") -> None:
+    def post_line(self, replier: Replies, text: str, *, reference: str = "help") -> None:
         """A short line as the reply."""
         key = replier.question.key
         try:
@@ -121,7 +124,7 @@ class Delivery:
         self,
         question: Question,
         thread: Sequence[Message],
-        status: Status,
+        status: Shown,
         stream: Stream,
         cancel: threading.Event,
     ) -> Answer:
@@ -142,17 +145,17 @@ class Delivery:
             cancel=cancel,
         )
 
-    def _began(self, question: Question, status: Status, ts: str) -> None:
+    def _began(self, question: Question, status: Shown, ts: str) -> None:
         """The reply grows in the thread: that says more than any status."""
         status.show("")
         self.journal.begin_reply(question.key, ts)
 
     def _runbook_first(
-        self, replier: Replier, thread: Sequence[Message], status: Status
+        self, replier: Replies, thread: Sequence[Message], status: Shown
     ) -> str | None:
         """Under an alert that names its runbook: post that at once; the answer takes its place."""
         question, channel = replier.question, self.channel(replier.question.channel)
-        if channel.ephemeral or not channel.runbook_at_once:
+        if isinstance(replier, Responder) or channel.ephemeral or not channel.runbook_at_once:
             return None
         if self.runbook is None or not (text := alert_text(question, thread, self.me)):
             return None
@@ -164,7 +167,7 @@ class Delivery:
         status.show("has found the runbook and reads on…")
         return replier.post_runbook(message)
 
-    def _post(self, replier: Replier, answer: Answer, over: str | None, stream: Stream) -> None:
+    def _post(self, replier: Replies, answer: Answer, over: str | None, stream: Stream) -> None:
         question = replier.question
         if answer.verdict == "failed":
             log.warning("answer %s failed: %s", answer.id, answer.reason)
@@ -172,7 +175,10 @@ class Delivery:
         messages = list(self.render(answer))
         messages[0] = with_notes(messages[0], notes(question))
         self._record(question, answer, None)  # before anybody can press its buttons
-        if self.channel(question.channel).ephemeral:
+        if isinstance(replier, Responder):
+            replier.show_answer(answer, messages)
+            reply_ts = NOWHERE
+        elif self.channel(question.channel).ephemeral:
             replier.whisper_answer(messages)
             reply_ts = NOWHERE
         else:

@@ -7,9 +7,11 @@ bots, housekeeping, edits without a new mention) and gives the rest one shape.
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 Message = Mapping[str, Any]
+Origin = Literal["message", "shortcut", "command"]
+"""How a question was asked: by writing a message, or about one, or where nobody else sees it."""
 
 _SPOKEN = (None, "", "file_share", "thread_broadcast")
 _TYPE_BY_PREFIX = {"D": "im", "G": "group", "C": "channel"}
@@ -82,6 +84,9 @@ class Question:
     gesture: str | None = None
     """The client's own id of the message: one gesture may arrive under two ``ts``."""
     message: Message = field(default_factory=dict, repr=False, compare=False)
+    origin: Origin = "message"
+    about: str | None = None
+    """The ts of the message that a shortcut was used on."""
 
     @property
     def key(self) -> Key:
@@ -90,6 +95,11 @@ class Question:
     @property
     def in_thread(self) -> bool:
         return self.thread_ts != self.ts
+
+    def follows(self, message: Message) -> bool:
+        """Whether a message of the thread stands before what is asked."""
+        ts = str(message.get("ts", ""))
+        return ts <= self.about if self.about else ts < self.ts
 
     @property
     def is_direct(self) -> bool:
@@ -179,6 +189,30 @@ def read_message(
     if question.is_mention or question.is_direct or question.in_thread:
         return question
     return None
+
+
+def by_hand(
+    origin: Origin,
+    key: Key,
+    user: str | None,
+    *,
+    text: str = "",
+    thread_ts: str | None = None,
+    about: str | None = None,
+) -> Question:
+    """What is asked by a command, or by a shortcut ``about`` a message: addressed to Footnote."""
+    return Question(
+        team=key.team,
+        channel=key.channel,
+        ts=key.ts,
+        thread_ts=thread_ts or key.ts,
+        user=user,
+        text=text,
+        channel_type=_TYPE_BY_PREFIX.get(key.channel[:1], "channel"),
+        is_mention=True,
+        origin=origin,
+        about=about,
+    )
 
 
 def mentions(message: Message, user_id: str) -> bool:

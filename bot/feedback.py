@@ -5,12 +5,12 @@ stored are those that somebody writes into the reason form.
 """
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from slack_bolt import Ack
+from slack_bolt import Respond
 
-from bot.app import Listener
+from bot.app import Interaction
 from bot.blocks.extras import FEEDBACK, HUMAN, PASSAGES
 from bot.clients import SLACK_FAILED, Clients, slack_error
 from bot.journal import Journal
@@ -26,6 +26,14 @@ _MOST_PASSAGES = 6
 _PASSAGE_CHARS = 1_500
 _FORGOTTEN = "I no longer know this answer. Ask again and use the buttons under the new one."
 
+_VERDICTS = {
+    "answered": "I answered from the docs.",
+    "partly": "I answered, but only a part of it is in the docs.",
+    "uncited": "I answered, but without a source in the docs.",
+    "not_in_docs": "I found nothing about it in the docs.",
+    "retrieval_only": "I could only quote passages from the docs.",
+}
+
 Json = dict[str, Any]
 
 
@@ -36,23 +44,27 @@ class Feedback:
         journal: Journal,
         index: Index,
         help_group: Callable[[str], str | None],
+        owners: Mapping[str, str] | None = None,
     ) -> None:
-        """``help_group``: channel -> the user group or person that is called from there."""
+        """``help_group``: channel -> the user group or person that is called from there.
+
+        ``owners``: owner of pages -> the user group or person that stands for it in Slack.
+        """
         self._clients = clients
         self._journal = journal
         self._index = index
         self._help_group = help_group
+        self._owners = owners or {}
 
-    def listeners(self) -> list[Listener]:
+    def listeners(self) -> list[Interaction]:
         return [
-            Listener("action", FEEDBACK, self._vote),
-            Listener("action", PASSAGES, self._passages),
-            Listener("action", HUMAN, self._human),
-            Listener("view", REASON_FORM, self._reason),
+            Interaction("action", FEEDBACK, self._vote),
+            Interaction("action", PASSAGES, self._passages),
+            Interaction("action", HUMAN, self._human, is_public=True),
+            Interaction("view", REASON_FORM, self._reason),
         ]
 
-    def _vote(self, ack: Ack, body: Json) -> None:
-        ack()
+    def _vote(self, body: Json, _respond: Respond) -> None:
         answer_id, _, vote = _value(body).rpartition(":")
         if vote not in ("up", "down") or not answer_id:
             return
@@ -71,49 +83,62 @@ class Feedback:
             log.info("could not ask for a reason: %s", slack_error(error))
             self._whisper(body, "Thank you. Noted as not helpful.")
 
-    def _reason(self, ack: Ack, body: Json) -> None:
-        ack()
+    def _reason(self, body: Json, _respond: Respond) -> None:
         view = body["view"]
+        answer_id = str(view["private_metadata"])
         fields = view.get("state", {}).get("values", {}).get("reason", {})
         reason = (fields.get("reason", {}).get("value") or "").strip()
         if reason:
-            self._journal.vote(str(view["private_metadata"]), _user(body), "down", reason[:2_000])
+            self._journal.vote(answer_id, _user(body), "down", reason[:2_000])
+        if record := self._journal.answer(answer_id):
+            message = {"thread_ts": record.thread_ts or None}
+            place = {**body, "channel": {"id": record.channel}, "message": message}
+            told = "Thank you. Your words are kept for the docs team."
+            self._whisper(place, told if reason else "Thank you. Noted as not helpful.")
 
-    def _passages(self, ack: Ack, body: Json) -> None:
+    def _passages(self, body: Json, _respond: Respond) -> None:
         """Show the asker of the click what the answer was made from, as indexed now."""
-        ack()
         record = self._journal.answer(_value(body))
         if record is None:
             return self._whisper(body, _FORGOTTEN)
-        found = self._index.passages([str(c["id"]) for c in record.passages[:_MOST_PASSAGES]])
+        cited = [str(c["id"]) for c in record.citations]
+        ids = [*dict.fromkeys([*cited, *(str(c["id"]) for c in record.passages)])]
+        found = self._index.passages(ids[:_MOST_PASSAGES])
         if not found:
             return self._whisper(body, "The passages behind this answer are no longer in the docs.")
-        text = "The passages behind this answer:"
-        return self._whisper(body, text, [_section(text), *passage_blocks(found)])
+        text = "The passages behind this answer, those that it cites first:"
+        return self._whisper(body, text, [_section(text), *passage_blocks(found, cited)])
 
-    def _human(self, ack: Ack, body: Json) -> None:
+    def _human(self, body: Json, _respond: Respond) -> None:
         """Call a human into the thread, once an answer."""
-        ack()
         record = self._journal.answer(_value(body))
         if record is None:
             return self._whisper(body, _FORGOTTEN)
         if not self._journal.call_human(record.id, _user(body)):
             return self._whisper(body, "Somebody was called already: see the thread.")
         owners = {p: info.owner for p, info in self._pages(record).items() if info.owner}
-        called = self._help_group(record.channel)
+        called = self._called(record.channel, owners.values())
         text = summary(record, _user(body), called, owners, self._link(record))
         try:
             self._clients.post.chat_postMessage(
                 channel=record.channel,
-                thread_ts=record.thread_ts,
+                thread_ts=record.thread_ts or None,
                 text=text,
                 unfurl_links=False,
                 unfurl_media=False,
             )
         except SLACK_FAILED as error:
+            self._journal.uncall_human(record.id)
             log.warning("could not call a human: %s", slack_error(error))
-            return self._whisper(body, "I could not post the call for help. Please ask in person.")
+            told = "I could not post the call for help. Try again, or ask in person."
+            return self._whisper(body, told)
         return None
+
+    def _called(self, channel: str, owners: Iterable[str]) -> list[str]:
+        """Whoever stands for the owners of the pages, else the channel's or the general group."""
+        of_owners = [self._owners[owner] for owner in owners if owner in self._owners]
+        group = self._help_group(channel)
+        return [*dict.fromkeys(of_owners)] or ([group] if group else [])
 
     def _pages(self, record: AnswerRecord) -> dict[str, Any]:
         cited = {str(c["path"]) for c in record.citations}
@@ -176,18 +201,19 @@ def reason_form(answer_id: str) -> Json:
 def summary(
     record: AnswerRecord,
     user: str,
-    help_group: str | None,
-    owners: dict[str, str],
+    called: Sequence[str],
+    owners: Mapping[str, str],
     link: str | None,
 ) -> str:
     """The line that calls somebody: who asks, about what, what Footnote had, who owns the pages.
 
-    Only the configured group and the asker are real mentions; owners come from the docs repo.
+    Only configured groups and the asker are real mentions; owners come from the docs repo.
     """
-    called = mention(help_group) if help_group else ""
-    asks = f"{called} <@{user}> needs a human here".strip()
+    asks = f"{' '.join(map(mention, called))} <@{user}> needs a human here".strip()
     parts = [f":raising_hand: {asks}" + (f" ({_linked(link, 'the question')})." if link else ".")]
-    parts.append(f"My answer was `{record.verdict}`.")
+    if not called:
+        parts.append("Nobody is set up to be called from here, so somebody has to see this.")
+    parts.append(_VERDICTS.get(record.verdict, "I had no good answer."))
     pages = list(dict.fromkeys(str(c["path"]) for c in record.citations))
     if pages:
         parts.append("Pages: " + ", ".join(f"`{escape(p)}`" for p in pages[:5]) + ".")
@@ -202,8 +228,11 @@ def mention(ident: str) -> str:
     return f"<!subteam^{ident}>" if ident.startswith("S") else f"<@{ident}>"
 
 
-def passage_blocks(passages: Sequence[Passage]) -> list[Json]:
-    """Passages verbatim, each under its id: as preformatted text nothing in them is markup."""
+def passage_blocks(passages: Sequence[Passage], cited: Collection[str] = ()) -> list[Json]:
+    """Passages verbatim, each under its id, cited ones marked.
+
+    As preformatted text nothing in them is markup.
+    """
     blocks: list[Json] = []
     for passage in passages:
         head: list[Json] = [{"type": "text", "text": f"[{passage.id}]", "style": {"bold": True}}]
@@ -211,6 +240,8 @@ def passage_blocks(passages: Sequence[Passage]) -> list[Json]:
             head = [{"type": "link", "url": passage.url, "text": f"[{passage.id}]"}]
         title = " > ".join(dict.fromkeys((passage.title, *passage.heading)))
         head.append({"type": "text", "text": f" {title}"})
+        if passage.id in cited:
+            head.append({"type": "text", "text": " (cited)", "style": {"italic": True}})
         shown = passage.text[:_PASSAGE_CHARS]
         more = "\n…" if len(passage.text) > len(shown) else ""
         body = {"type": "text", "text": (shown + more) or " "}

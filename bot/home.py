@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from bot.app import Listener
+from bot.blocks.extras import ago
 from bot.clients import SLACK_FAILED, Clients, slack_error
 from bot.journal import Journal
 from bot.markup import escape
@@ -24,12 +25,16 @@ LastRun = Callable[[], Run | None]
 """The newest ingest that is over; None before the first one."""
 
 EXAMPLES = (
-    ("What does an error code mean?", "What does error PAY-4031 mean?"),
-    ("Find a runbook", "Which runbook is for a stuck refund job?"),
+    ("What do the docs cover?", "What can you tell me about, from the docs?"),
+    ("Find a runbook", "Which runbooks are there, and for which alerts?"),
     ("How do I …?", "How do I roll back a deploy?"),
 )
+"""Questions that make sense whatever the docs are about."""
 _RECENT = 5
 _SKIPPED = 5
+_USED = (".footnote/", "CODEOWNERS")
+"""Beginning or end of paths that are no pages and not left out either: settings for Footnote."""
+_SECTION_CHARS = 3_000
 
 
 class Home:
@@ -40,7 +45,10 @@ class Home:
         index: Index,
         last_run: LastRun,
         stale_after: timedelta,
+        refusal: Callable[[str], str | None] = lambda _user: None,
     ) -> None:
+        """``refusal``: why a person may not see any of it, in words for them."""
+        self._refusal = refusal
         self._clients = clients
         self._journal = journal
         self._index = index
@@ -58,11 +66,16 @@ class Home:
         ]
 
     def _opened(self, event: Json) -> None:
+        user = str(event.get("user"))
+        told = self._refusal(user)
         try:
-            if event.get("tab") == "messages":
+            if event.get("tab") == "messages" and not told:
                 self._suggest(event)
             elif event.get("tab") == "home":
-                view = home_view(self.status_lines(), self._recent(str(event["user"])))
+                if told:
+                    view: Json = {"type": "home", "blocks": [_section(told)]}
+                else:
+                    view = home_view(self.status_lines(), self._recent(user))
                 self._clients.read.views_publish(user_id=event["user"], view=view)
         except SLACK_FAILED as error:
             log.info("could not show the home of a person: %s", slack_error(error))
@@ -97,14 +110,12 @@ def index_lines(status: IndexStatus, stale_after: timedelta, now: datetime) -> l
     if status.revision is None or status.ingested_at is None:
         return [":warning: Nothing is indexed yet: the first ingest has not finished."]
     age = now - status.ingested_at
-    when = status.ingested_at.strftime("%Y-%m-%d %H:%M UTC")
     lines = [
         f"*Docs*: {status.documents} pages in {status.chunks} chunks, at "
-        f"`{escape(status.revision.label)}`, read {when}."
+        f"`{escape(status.revision.label)}`, read {ago(age)}."
     ]
     if age > stale_after:
-        hours = int(age.total_seconds() // 3600)
-        lines.append(f":warning: That is {hours} hours ago: newer changes are missing.")
+        lines.append(":warning: That is long ago: newer changes are missing.")
     return lines
 
 
@@ -123,23 +134,29 @@ def run_lines(last_run: Run | None) -> list[str]:
     if last_run.error:
         return [f":warning: *Last ingest*: {last_run.state}: {escape(last_run.error)}"]
     report = last_run.report or {}
-    skipped: Sequence[Json] = report.get("skipped") or ()
+    skipped: Sequence[Json] = [
+        s for s in report.get("skipped") or () if not _is_used(str(s["path"]))
+    ]
     lines = [
         f"*Last ingest*: {report.get('added', 0)} chunks added, "
         f"{report.get('updated', 0)} updated, {report.get('deleted', 0)} deleted, "
         f"{len(skipped)} files skipped."
     ]
-    if test := report.get("self_test"):
-        lines.append(
-            f"*Self-test*: {test['found']} of {test['questions']} questions found their page."
-        )
-    lines += [f":warning: {escape(str(warning))}" for warning in report.get("warnings", [])]
     lines += [
         f"• `{escape(str(s['path']))}`: {escape(str(s['reason']))}" for s in skipped[:_SKIPPED]
     ]
     if len(skipped) > _SKIPPED:
         lines.append(f"• and {len(skipped) - _SKIPPED} more: `footnote status`")
+    if test := report.get("self_test"):
+        lines.append(
+            f"*Self-test*: {test['found']} of {test['questions']} questions found their page."
+        )
+    lines += [f":warning: {escape(str(warning))}" for warning in report.get("warnings", [])]
     return lines
+
+
+def _is_used(path: str) -> bool:
+    return path.startswith(_USED) or path.endswith(_USED)
 
 
 def home_view(status: Sequence[str], recent: Sequence[str]) -> Json:
@@ -167,4 +184,12 @@ def _header(text: str) -> Json:
 
 
 def _section(text: str) -> Json:
-    return {"type": "section", "text": {"type": "mrkdwn", "text": text[:3_000], "verbatim": True}}
+    """As many whole lines as a section takes: half a line may be half a link."""
+    lines: list[str] = []
+    for line in text.split("\n"):
+        if sum(map(len, lines)) + len(lines) + len(line) > _SECTION_CHARS - 2:
+            lines.append("…")
+            break
+        lines.append(line)
+    text = "\n".join(lines)
+    return {"type": "section", "text": {"type": "mrkdwn", "text": text, "verbatim": True}}

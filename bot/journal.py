@@ -243,6 +243,8 @@ def _noted(question: Question) -> NotedMessage:
         is_mention=question.is_mention,
         is_shared=question.is_shared,
         gesture=question.gesture,
+        origin=question.origin,
+        about=question.about,
         state="noted",
         noted_at=time.time(),
     )

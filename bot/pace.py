@@ -12,7 +12,7 @@ from sqlalchemy.orm import InstrumentedAttribute
 
 from bot.events import Question
 from bot.journal import Journal
-from bot.records import AnswerRecord, NotedMessage
+from bot.records import NotedMessage
 from bot.wording import too_often
 
 _MINUTE = 60.0
@@ -28,35 +28,26 @@ class Pace:
 
     def refusal(self, question: Question) -> str | None:
         """What to tell the asker; None where the question may be answered."""
-        if self.user and question.user:
-            columns = (NotedMessage.user, AnswerRecord.user)
-            if wait := self._wait(question, columns, question.user, self.user):
-                return too_often(wait, "you")
-        if self.channel:
-            columns = (NotedMessage.channel, AnswerRecord.channel)
-            if wait := self._wait(question, columns, question.channel, self.channel):
-                return too_often(wait, "this channel")
+        limits = (
+            (NotedMessage.user, question.user, self.user, "you"),
+            (NotedMessage.channel, question.channel, self.channel, "this channel"),
+        )
+        for column, value, most, whose in limits:
+            if value and most and (wait := self._wait(question, column, value, most)):
+                return too_often(wait, whose)
         return None
 
     def _wait(
-        self,
-        question: Question,
-        columns: tuple[InstrumentedAttribute[Any], InstrumentedAttribute[Any]],
-        value: str,
-        most: int,
+        self, question: Question, column: InstrumentedAttribute[Any], value: str, most: int
     ) -> float:
-        """Seconds until there is room. Private answers count; what was refused does not."""
+        """Seconds until there is room; what was refused does not count."""
         since = time.time() - _MINUTE
-        noted, answered = columns
-        asked = sa.select(NotedMessage.claimed_at.label("at")).where(
-            noted == value,
+        asked = sa.select(NotedMessage.claimed_at).where(
+            column == value,
             NotedMessage.claimed_at > since,
             NotedMessage.state != "refused",
             NotedMessage.ts != question.ts,
         )
-        private = sa.select(AnswerRecord.at.label("at")).where(
-            answered == value, AnswerRecord.at > since, AnswerRecord.ts == ""
-        )
         with self.journal.session() as session:
-            times = sorted(session.scalars(sa.union_all(asked, private)))
+            times = sorted(at for at in session.scalars(asked) if at is not None)
         return times[-most] - since if len(times) >= most else 0.0

@@ -1,21 +1,22 @@
-"""User ids -> people: names, and whether they belong here. Cached; a failed look-up is no error."""
+"""Ids -> people and places: names, and who belongs here. Cached; a failed look-up is no error."""
 
 import logging
 import threading
 import time
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from slack_sdk import WebClient
 
 from bot.clients import SLACK_FAILED, slack_error
-from bot.events import Identity, Question
-from bot.settings import BotSettings
 
 log = logging.getLogger(__name__)
 
-_KNOWN_SECONDS = 3_600.0
+_PERSON_SECONDS = 3_600.0
+_PLACE_SECONDS = 60.0
+"""Short, for a channel that is shared from now on must not be answered in any longer."""
 _UNKNOWN_SECONDS = 60.0
 _MOST = 5_000
 
@@ -31,74 +32,86 @@ class Person:
     is_stranger: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What the directory says of a channel."""
+
+    name: str | None
+    is_shared: bool
+    """Other organisations read it."""
+
+
+_Known = TypeVar("_Known")
+
+
+class _Cache(Generic[_Known]):
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[str, tuple[float, _Known | None]] = OrderedDict()
+
+    def get(self, ident: str, ask: Callable[[str], _Known | None], *, anew: bool) -> _Known | None:
+        """What is known of it; ``anew``: as of now."""
+        now = time.monotonic()
+        with self._lock:
+            until, known = self._kept.get(ident, (0.0, None))
+        if until > now and not anew:
+            return known
+        known = ask(ident)
+        with self._lock:
+            seconds = _UNKNOWN_SECONDS if known is None else self._seconds
+            self._kept[ident] = (now + seconds, known)
+            self._kept.move_to_end(ident)
+            while len(self._kept) > _MOST:
+                self._kept.popitem(last=False)
+        return known
+
+
 class People:
-    """The workspace's directory, asked once an hour for each person."""
+    """The workspace's directory of people and channels."""
 
     def __init__(self, client: WebClient) -> None:
         self._client = client
-        self._lock = threading.Lock()
-        self._cache: OrderedDict[str, tuple[float, Person | None]] = OrderedDict()
+        self._people: _Cache[Person] = _Cache(_PERSON_SECONDS)
+        self._places: _Cache[Place] = _Cache(_PLACE_SECONDS)
 
     def name(self, ident: str) -> str | None:
         """Name of a person or a channel; None where Slack does not tell."""
-        if ident[:1] not in ("U", "W", "C"):
+        if ident.startswith("C"):
+            place = self.place(ident)
+            return place.name if place else None
+        if ident[:1] not in ("U", "W"):
             return None
         person = self.person(ident)
         return person.name if person else None
 
     def person(self, user: str) -> Person | None:
         """The person, or None where Slack does not tell."""
-        now = time.monotonic()
-        with self._lock:
-            until, person = self._cache.get(user, (0.0, None))
-        if until > now:
-            return person
-        person = self._ask(user)
-        with self._lock:
-            self._cache[user] = (now + (_KNOWN_SECONDS if person else _UNKNOWN_SECONDS), person)
-            self._cache.move_to_end(user)
-            while len(self._cache) > _MOST:
-                self._cache.popitem(last=False)
-        return person
+        return self._people.get(user, self._ask_person, anew=False)
 
-    def _ask(self, user: str) -> Person | None:
+    def place(self, channel: str, *, anew: bool = False) -> Place | None:
+        """The channel, or None where Slack does not tell; ``anew``: as it is at this moment."""
+        return self._places.get(channel, self._ask_place, anew=anew)
+
+    def _ask_person(self, user: str) -> Person | None:
         try:
-            if user.startswith("C"):
-                channel = self._client.conversations_info(channel=user).get("channel") or {}
-                return Person(name=str(channel["name"])) if channel.get("name") else None
             found = self._client.users_info(user=user).get("user")
         except SLACK_FAILED as error:
             log.info("users.info failed for %s: %s", user, slack_error(error))
             return None
         return _read_person(found) if isinstance(found, dict) else None
 
-
-def refusal(
-    question: Question, person: Person | None, me: Identity, settings: BotSettings
-) -> str | None:
-    """Why this person may not be answered here, in words for them; None when they may.
-
-    Docs are internal, so the default is no for channels that other organisations read, for people
-    of other organisations, and for guests.
-    """
-    if question.user in settings.allowed_users:
-        return None
-    if question.is_shared and question.channel not in settings.allowed_channels:
-        return (
-            "This channel is shared with another organisation, and everybody in it would read the "
-            "answer, so I keep quiet here. Ask me in an internal channel or a direct message; an "
-            "operator can allow this channel with `FOOTNOTE_ALLOWED_CHANNELS`."
+    def _ask_place(self, channel: str) -> Place | None:
+        try:
+            found = self._client.conversations_info(channel=channel).get("channel")
+        except SLACK_FAILED as error:
+            log.info("conversations.info failed for %s: %s", channel, slack_error(error))
+            return None
+        if not isinstance(found, dict):
+            return None
+        return Place(
+            str(found["name"]) if found.get("name") else None, bool(found.get("is_ext_shared"))
         )
-    stranger = person is not None and (person.is_stranger or not me.home(person.team))
-    from_elsewhere = question.is_shared and not me.home(question.user_team)
-    if stranger or (person is None and from_elsewhere):
-        return "I answer from internal docs, and only for members of this workspace."
-    if person is not None and person.is_guest and not settings.guests:
-        return (
-            "I answer from internal docs, and guest accounts are not allowed to ask. "
-            "An operator can change that with `FOOTNOTE_GUESTS=true`."
-        )
-    return None
 
 
 def _read_person(user: dict[str, Any]) -> Person:

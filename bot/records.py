@@ -36,6 +36,8 @@ class NotedMessage(Base):
     is_mention: Mapped[bool]
     is_shared: Mapped[bool]
     gesture: Mapped[str | None]
+    origin: Mapped[str]
+    about: Mapped[str | None]
     state: Mapped[str]
     reason: Mapped[str | None]
     owner: Mapped[str | None]
@@ -137,12 +139,13 @@ class CitedText(Base):
 
 def answer_record(question: Question, answer: Answer, reply_ts: str | None) -> AnswerRecord:
     """An answer -> its row, without a word of it."""
+    private = question.origin == "command"  # in no thread before it is shared
     return AnswerRecord(
         id=answer.id,
         team=question.team,
         channel=question.channel,
-        ts=question.ts,
-        thread_ts=question.thread_ts,
+        ts="" if private else question.about or question.ts,
+        thread_ts="" if private else question.thread_ts,
         user=question.user,
         reply_ts=reply_ts,
         verdict=answer.verdict,

@@ -8,15 +8,16 @@ import uuid
 from collections.abc import Sequence
 from typing import Any
 
-from slack_bolt import Ack
+from slack_bolt import Respond
 
-from bot.again import AGAIN, read_click, withdraw_offer
+from bot.again import AGAIN, clicker, read_click, withdraw_offer
 from bot.answering import Answering
-from bot.app import Listener
+from bot.app import Interaction
 from bot.clients import SLACK_FAILED, is_passing, slack_error
-from bot.events import Identity, Key, Message, Question, read_message
+from bot.events import Identity, Key, Message, Question, by_hand, read_message
 from bot.journal import MAX_ATTEMPTS
 from bot.records import NotedMessage
+from bot.responses import say
 from bot.thread import read_thread, replies_of
 from bot.wording import given_up
 
@@ -31,8 +32,8 @@ class Recovery:
         self._statuses = answering.statuses
         self._read = answering.clients.read
 
-    def listeners(self) -> list[Listener]:
-        return [Listener("action", AGAIN, self._again)]
+    def listeners(self) -> list[Interaction]:
+        return [Interaction("action", AGAIN, self._again, is_public=True)]
 
     def recover(self, *, at_start: bool) -> None:
         """Answer what was noted or claimed by a process that is no more, once."""
@@ -46,25 +47,29 @@ class Recovery:
                     self._statuses.clear(noted.channel, noted.thread_ts)
 
     def _recover(self, noted: NotedMessage) -> None:
+        if noted.origin == "command":  # its words were nowhere but in the process that is no more
+            return self._journal.ignore(noted.key, "asked in private")
         thread = read_thread(self._read, noted.channel, noted.thread_ts)
         question = find_question(noted, thread, self._me)
         if question is None:
             self._journal.ignore(noted.key, "not found again")
         elif noted.attempts < MAX_ATTEMPTS:
-            self._answering.consider(question, recovered=True, seen=thread)
-            return
+            return self._answering.consider(question, recovered=True, seen=thread)
         elif self._journal.give_up(noted.key) and not replies_of(noted.ts, thread, self._me):
             reference = uuid.uuid4().hex[:8]
             log.warning("given up %s: reference %s", noted.key, reference)
             self._answering.tell(question, given_up(reference), reference)
         # The process that is no more may have left a status there, and nobody else clears it.
-        self._statuses.clear(noted.channel, noted.thread_ts)
+        return self._statuses.clear(noted.channel, noted.thread_ts)
 
-    def _again(self, ack: Ack, body: dict[str, Any]) -> None:
+    def _again(self, body: dict[str, Any], respond: Respond) -> None:
         """Answer an edited question anew."""
-        channel, thread_ts, ts = read_click(body, ack)
+        channel, thread_ts, ts = read_click(body)
         key = Key(self._me.team_id, channel, ts)
         noted = self._journal.message(key)
+        if noted and (told := self._answering.too_often(by_hand("message", key, clicker(body)))):
+            say(respond, told, body=body)
+            return
         try:
             withdraw_offer(self._answering.clients, channel, body.get("message") or {})
             thread = read_thread(self._read, channel, thread_ts)
@@ -78,8 +83,12 @@ class Recovery:
 
 def find_question(noted: NotedMessage, thread: Sequence[Message], me: Identity) -> Question | None:
     """The noted message as it stands in Slack now; None where it is gone."""
+    sought = noted.about or noted.ts
     for message in thread:
-        if message.get("ts") == noted.ts:
+        if message.get("ts") == sought:
+            if noted.origin == "shortcut":
+                place = {"thread_ts": noted.thread_ts, "about": sought}
+                return by_hand("shortcut", noted.key, noted.user, **place)
             return read_message(
                 message,
                 me,

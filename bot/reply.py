@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 MAX_METADATA = 3_000
 PLAIN_CHARS = 3_500
 
-_CONTENT = {
+CONTENT_ERRORS = {
     "invalid_blocks", "invalid_blocks_format", "msg_blocks_too_long", "msg_blocks_too_many",
     "msg_too_long", "markdown_text_conflict", "no_text", "invalid_attachments",
 }  # fmt: skip
@@ -140,7 +140,7 @@ class Replier:
                 **message,
             )
         except SLACK_FAILED as error:
-            if slack_error(error) in _CONTENT:
+            if slack_error(error) in CONTENT_ERRORS:
                 raise
             raise NotPosted(slack_error(error)) from error
 
@@ -194,7 +194,7 @@ class Replier:
                 )
             except SLACK_FAILED as error:
                 code = slack_error(error)
-                if code in _CONTENT:
+                if code in CONTENT_ERRORS:
                     raise
                 if code in _METADATA and metadata is not None:
                     metadata = {"event_type": EVENT_TYPE, "event_payload": _smallest(payload)}
@@ -233,6 +233,8 @@ def answer_payload(answer: Answer, question: Question, part: int, parts: int) ->
         "parts": parts,
         "cited": [],
     }
+    if question.origin != "message":  # no message of theirs says who wants it
+        payload["asker"] = question.user
     if part == 0:
         size = len(json.dumps(payload))
         for passage in answer.citations:

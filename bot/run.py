@@ -25,8 +25,9 @@ from agent.answer import Answer
 from agent.conversation import Conversation
 from agent.loop import Agent, Progress, build_agent
 from agent.settings import AgentSettings
+from bot.access import Visit
 from bot.answering import Answering
-from bot.app import build_app, catch_all, event_listeners
+from bot.app import Interaction, Listener, build_app, catch_all, event_listeners
 from bot.blocks import render_answer, render_runbook
 from bot.channels import Channel, read_channels
 from bot.clients import SLACK_FAILED, SlackRefused, identify, open_clients, slack_error
@@ -104,10 +105,17 @@ class Bot:
         self.recovery = Recovery(self.answering)
         self.schedule = Schedule(index_settings, self.index)
         stale_after = timedelta(hours=index_settings.stale_after_hours)
-        home = Home(clients, self.journal, self.index, runs.last, stale_after)
+        home = Home(
+            clients,
+            self.journal,
+            self.index,
+            runs.last,
+            stale_after,
+            lambda user: self.answering.access.refusal(Visit(user)),
+        )
         commands = Commands(self.answering, home.status_lines, lambda: runs.request({}))
         feedback = Feedback(clients, self.journal, self.index, self._help_group)
-        listeners = [
+        self.listeners: list[Listener | Interaction] = [
             *event_listeners(self.answering),
             *self.recovery.listeners(),
             *home.listeners(),
@@ -122,7 +130,7 @@ class Bot:
         self.app = build_app(
             clients.read,
             self.answering,
-            listeners,
+            self.listeners,
             signing_secret=secret.get_secret_value() if secret else None,
             executor=executor,
         )

@@ -90,6 +90,18 @@ class Statuses:
         return True
 
 
+class Unseen:
+    """The status of what nobody but the asker sees: nowhere."""
+
+    outcome: Session = "active"
+
+    def show(self, line: str) -> None: ...
+
+    def progress(self, progress: "Progress") -> None: ...
+
+    def close(self) -> None: ...
+
+
 class Status:
     """Shows lines until it is closed, refreshes the last one, and clears it then."""
 

@@ -123,7 +123,7 @@ def alert_text(question: Question, thread: Sequence[Message], me: Identity) -> s
 def _earlier(
     question: Question, thread: Sequence[Message], me: Identity, names: Names
 ) -> Iterator[Turn]:
-    before = [m for m in thread if str(m.get("ts", "")) < question.ts]
+    before = [m for m in thread if question.follows(m)]
     turns = _join_parts([(m, _turn(m, me, names)) for m in before])
     yield from _within_budget(turns)
 

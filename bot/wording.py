@@ -12,6 +12,8 @@ HELP = (
 THINKING = "is thinking…"
 STOPPED = "Stopped: this answer is not complete."
 INTERRUPTED = "I am restarting: the answer goes on in a moment."
+RESTARTING = "I am restarting, and your question got lost with that. Please ask again in a minute."
+LOOKING_UP = "Looking it up: the answer comes below."
 BUSY = "Too many questions at once: I cannot take yours now. Please ask again in a few minutes."
 
 

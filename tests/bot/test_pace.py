@@ -4,8 +4,7 @@ import time
 
 import pytest
 
-from agent.answer import Answer
-from bot.events import Question
+from bot.events import Key, by_hand
 from tests.bot.conftest import Start
 from tests.bot.stage import Script, Slack
 
@@ -73,9 +72,9 @@ def test_a_minute_later_there_is_room_again(
 
 def test_private_answers_count_as_well(slack: Slack, start: Start, script: Script) -> None:
     running = start(user_per_minute=1)
-    private = Question("T0SANDBOX", "C0GENERAL", "", "", "U0ONCALL", "", "channel", True)
-    running.journal.record(private, Answer("p1", "?", "answered", "x"), None)
-    assert running.answering.too_often(private)
+    private = by_hand("command", Key("T0SANDBOX", "C0GENERAL", "1.1-U0ONCALL"), "U0ONCALL")
+    running.journal.note(private)
+    assert running.journal.claim(private.key)
     ask(slack)
     running.settle(2)
     assert not slack.posts()

@@ -1,0 +1,104 @@
+"""Who may use Footnote, and where, is the same at every entrance."""
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from bot.app import ANYTHING, Interaction
+from tests.bot.stage import Json, wait_for
+from tests.bot.test_run import ONCALL, System
+
+GUEST = "U0GUEST"
+SHARED, INCIDENT, GENERAL = "C0SHARED", "C0INCIDENT", "C0GENERAL"
+
+
+@pytest.fixture(scope="module")
+def system(tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
+    running = System(tmp_path_factory.mktemp("system"))
+    yield running
+    running.close()
+
+
+def public(system: System, channel: str) -> list[Json]:
+    """What the app posted there for everybody."""
+    posts = [c["args"] for c in system.slack.calls("chat.postMessage", "chat.update")]
+    return [args for args in posts if args["channel"] == channel]
+
+
+def told(system: System, channel: str, before: int) -> Json:
+    found: Json = wait_for(lambda: system.whispers(channel)[before:])[0]
+    return found
+
+
+def test_the_shortcut_posts_nothing_where_other_organisations_read(system: System) -> None:
+    text = "what is error PAY-4031 about"
+    ts = system.slack.post("say", channel=SHARED, user=ONCALL, text=text)["ts"]
+    before, asked = len(system.whispers(SHARED)), len(system.model.requests)
+    place = {"channel": SHARED, "ts": ts, "user": ONCALL}
+    system.slack.post("shortcut", **place, callback_id="ask_about_message")
+    assert "shared with another organisation" in told(system, SHARED, before)["text"]
+    assert not public(system, SHARED)
+    assert len(system.model.requests) == asked
+
+
+def test_the_command_answers_nothing_where_other_organisations_read(system: System) -> None:
+    before = len(system.whispers(SHARED))
+    system.slack.post("command", channel=SHARED, user=ONCALL, text="what is PAY-4031?")
+    assert "shared with another organisation" in told(system, SHARED, before)["text"]
+
+
+def test_a_channel_shared_since_the_private_answer_gets_none_of_it(system: System) -> None:
+    place = {"channel": GENERAL, "user": ONCALL}
+    system.slack.post("command", **place, text="what does error PAY-4031 mean?")
+
+    def answers() -> list[Json]:
+        return [m for m in system.whispers(GENERAL) if "rotated" in json.dumps(m)]
+
+    [answer] = wait_for(answers)
+    event = {"type": "message", "channel": GENERAL, "user": ONCALL, "text": "welcome, partners"}
+    body = {"type": "event_callback", "team_id": "T0SANDBOX", "event_id": "Ev0SHARED"}
+    event |= {"ts": f"{float(answer['ts']) + 1:.6f}"}
+    system.slack.deliver({**body, "event": event, "is_ext_shared_channel": True})
+    before = len(system.whispers(GENERAL))
+    system.slack.post("click", **place, action_id="footnote_share", ts=answer["ts"])
+    assert "shared with another organisation" in told(system, GENERAL, before)["text"]
+    assert not public(system, GENERAL)
+
+
+@pytest.mark.parametrize("button", ["footnote_passages", "footnote_human", "footnote_feedback"])
+def test_who_may_not_ask_may_not_use_the_buttons_either(button: str, system: System) -> None:
+    _, reply = system.ask(f"@Footnote what does PAY-4031 mean for {button}?")
+    before, posted = len(system.whispers()), len(public(system, INCIDENT))
+    place = {"channel": INCIDENT, "ts": reply["ts"], "user": GUEST, "action_id": button}
+    value = {"value": f"{reply['metadata']['event_payload']['answer']}:up"}
+    system.slack.post("click", **place, **(value if button == "footnote_feedback" else {}))
+    said = told(system, INCIDENT, before)
+    assert "guest accounts" in said["text"]
+    assert said["_viewer"] == GUEST
+    assert len(public(system, INCIDENT)) == posted
+
+
+def test_the_home_of_who_may_not_ask_tells_nothing_of_the_docs(system: System) -> None:
+    before = len(system.slack.calls("views.publish"))
+    system.slack.post("home", user=GUEST, tab="home")
+    [call] = wait_for(lambda: system.slack.calls("views.publish")[before:])
+    view = json.dumps(call["args"]["view"])
+    assert "guest accounts" in view
+    assert "pages" not in view
+
+
+def test_where_slack_does_not_say_whether_others_read_nothing_is_posted(system: System) -> None:
+    ts = system.slack.post("say", channel=INCIDENT, user=ONCALL, text="PAY-4031?")["ts"]
+    before, posted = len(system.whispers()), len(public(system, INCIDENT))
+    system.slack.post("fail", method="conversations.info", error="channel_not_found")
+    place = {"channel": INCIDENT, "ts": ts, "user": ONCALL}
+    system.slack.post("shortcut", **place, callback_id="ask_about_message")
+    assert "I cannot see whether" in told(system, INCIDENT, before)["text"]
+    assert len(public(system, INCIDENT)) == posted
+
+
+def test_every_entrance_but_events_is_behind_the_guard(system: System) -> None:
+    for listener in system.bot.listeners:
+        guarded = isinstance(listener, Interaction)
+        assert guarded or listener.kind == "event" or listener.name is ANYTHING
