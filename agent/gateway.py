@@ -8,12 +8,7 @@ from collections.abc import Iterator
 
 import httpx2
 from anthropic import Stream
-from anthropic.types import (
-    Message,
-    MessageDeltaUsage,
-    RawMessageStreamEvent,
-    Usage,
-)
+from anthropic.types import Message, MessageDeltaUsage, RawMessageStreamEvent, Usage
 
 from agent.characters import encodable
 
@@ -51,7 +46,10 @@ def _fill(event: RawMessageStreamEvent) -> None:
 
 
 def sendable(message: Message) -> Message:
-    """The same message where every text of it can be encoded, as almost always."""
+    """The message as it can be sent back: every text encodable, every input of a call an object."""
+    for block in message.content:
+        if block.type == "tool_use" and not isinstance(block.input, dict):
+            block.input = {}
     sent = message.to_dict()
     mended = encodable(sent)
     return message if mended == sent else Message.construct(**mended)

@@ -123,3 +123,18 @@ def test_chat_remembers_what_was_said_and_cited(run: Run, pay_4031: str) -> None
 
     assert result.exit_code == 0
     assert result.stdout.count("answered · ") == 2
+
+
+def test_what_a_terminal_takes_for_commands_is_not_printed(run: Run) -> None:
+    hostile = Turn(text="Hello\x1b]0;owned\x07 and \x9b31mred\x1b[2J.\r\x08")
+
+    result = run("ask", "-v", "hi", script=[hostile])
+
+    assert "Hello]0;owned and 31mred[2J." in result.stdout
+    assert not set("\x1b\x07\x9b\r\x08") & set(result.stdout)
+
+
+def test_bytes_that_are_no_text_in_a_question_are_replaced(run: Run) -> None:
+    result = run("ask", "--json", "Why \udcff?", script=[Turn(text="Hello.")])
+
+    assert json.loads(result.stdout)["question"] == "Why \ufffd?"
