@@ -90,7 +90,11 @@ class Template:
             self._add(words, _ARGUMENT if len(words) > 1 else PLACEHOLDER)
             at = match.end()
         self._add(command_words(text[at:]), PLACEHOLDER)
-        self._any = any(self._open)
+        self._starts: dict[str, list[int]] = {}
+        self._opens = [at for at, pattern in enumerate(self._open) if pattern is not None]
+        for at, pair in enumerate(self._words if self._opens else ()):
+            for word in set(pair):
+                self._starts.setdefault(word, []).append(at)
 
     def _add(self, words: Sequence[str], pattern: re.Pattern[str]) -> None:
         before = "="
@@ -102,16 +106,16 @@ class Template:
 
     def filled_with(self, asked: Sequence[str], given: Callable[[str], bool]) -> bool:
         """Whether ``asked`` stands here with its placeholders filled or renamed."""
-        if not self._any or not asked:
+        if not self._opens or not asked:
             return False
         if len(asked) == 1 and not re.search(r"[/=:.-]", asked[0]):
             return False
-        for start in range(len(self._words) - len(asked) + 1):
-            if self._fits(asked[0], start, given) and all(
-                self._fits(word, start + number, given) for number, word in enumerate(asked)
-            ):
-                return True
-        return False
+        last = len(self._words) - len(asked)
+        return any(
+            start <= last
+            and all(self._fits(word, start + number, given) for number, word in enumerate(asked))
+            for start in (*self._starts.get(asked[0], ()), *self._opens)
+        )
 
     def _fits(self, word: str, at: int, given: Callable[[str], bool]) -> bool:
         raw, stripped = self._words[at]
@@ -171,16 +175,14 @@ def _collapsed(words: Sequence[str], pairs: set[tuple[str, str]]) -> tuple[list[
     return others, sorted(flags)
 
 
-def contained(asked: Sequence[str], known: Sequence[str]) -> bool:
-    """Whether it is a piece of the command, ``--flag value`` being ``--flag=value``."""
-    first, second = _parted(asked), _parted(known)
-    size = len(first)
-    return any(second[at : at + size] == first for at in range(len(second) - size + 1))
+def parted(words: Sequence[str]) -> str:
+    """The command with ``--flag=value`` as ``--flag value``, a blank around each word."""
+    return f" {' '.join(_parted(words))} "
 
 
 def names_command(asked: Sequence[str], known: Sequence[str]) -> bool:
     """``kubectl rollout undo`` names ``kubectl -n shop rollout undo deploy/cart``."""
-    if not _is_name(asked) or any(_NARROWS.match(word) for word in known):
+    if not _is_name(asked) or asked[0] == "sudo" or any(_NARROWS.match(word) for word in known):
         return False
     others, _ = _collapsed(known, _flag_pairs(known))
     return len(asked) > 1 and others[: len(asked)] == list(asked)

@@ -8,10 +8,10 @@ from agent.citations.commands import (
     Template,
     chained,
     command_words,
-    contained,
     is_command,
     left_out,
     names_command,
+    parted,
     same_in_other_order,
 )
 from agent.citations.dates import names_weekday, names_zone
@@ -41,7 +41,9 @@ _YAML_KEY = re.compile(r"([\w-]+):")
 _ELLIPSIS = re.compile(r"\s*(?:…|\.\.\.|\[…\]|\[\.\.\.\])\s*")
 _HEX = re.compile(r"[0-9a-fA-F]{7,64}")
 # What decides or does something is no mere word: an option, a path, a code, an address, a hash.
-_WEIGHTY = re.compile(r"-.*|.*(?:^|[^\w.])[/~].*|[A-Z]{1,6}-?\d[\w-]*|.*(?:://|@|=).*|[0-9a-f]{12,}|#.*")
+_WEIGHTY = re.compile(
+    r"-.*|.*(?:^|[^\w.])[/~].*|[A-Z]{1,6}-?\d[\w-]*|.*(?:://|@|=).*|[0-9a-f]{12,}|#.*"
+)
 
 
 class Given:
@@ -111,7 +113,15 @@ class Evidence:
             found += [command_words(line) for line in (lines[1:] if block else [match.group(2)])]
         if not found:
             found = [command_words(line) for line in self._raw.split("\n")]
-        return [words for words in found if words]
+        return [list(words) for words in dict.fromkeys(map(tuple, found)) if words]
+
+    @cached_property
+    def _one_line_each(self) -> str:
+        return "\n".join(" ".join(words) for words in self._commands)
+
+    @cached_property
+    def _parted(self) -> str:
+        return "\n".join(parted(words) for words in self._commands)
 
     @cached_property
     def _urls(self) -> set[str]:
@@ -147,8 +157,20 @@ class Evidence:
             return True
         return occurs(text.casefold(), self._fold)
 
-    def has_mention(self, text: str) -> bool:
-        return self.has(text) or (text[0] in "#@" and self.has(text[1:]))
+    def has_literal(self, text: str, given: Given) -> bool:
+        """Paths, options, hosts; a channel or a person also without the sign before the name."""
+        if self.has(text) or (text[0] in "#@" and self.has(text[1:])):
+            return True
+        return self._has_filled(text, given)
+
+    def has_url(self, text: str) -> bool:
+        return text.rstrip("/") in self._urls or self.has(text)
+
+    def has_zone(self, text: str) -> bool:
+        return names_zone(text, self._raw)
+
+    def has_weekday(self, text: str) -> bool:
+        return names_weekday(text, self._fold, self.values.dates)
 
     def has_hash(self, text: str) -> bool:
         """A hash may be cut short."""
@@ -211,26 +233,29 @@ class Evidence:
         if self.has(shown) or (text.endswith("()") and self.has(text[:-2])):
             return shown != text or not self.shortened(text)
         words = command_words(text)
-        if len(words) == 1:
-            return self._has_word(text) or self._has_filled(text, given)
         if _JSON_LINE.fullmatch(text) and re.sub(r"\s+|,$", "", text) in self._dense:
             return True
+        if len(words) == 1:
+            return self._has_word(text) or self._has_filled(text, given)
         quoted = "$" not in text and re.search("['\"]", text)
         if quoted and occurs(text.replace('"', "'"), self._one_quote):
             return True
         if self.shortened(text):
             return False
-        return self._has_filled(text, given) or any(
-            same_in_other_order(words, known)
-            or contained(words, known)
-            or names_command(words, known)
+        if parted(words) in self._parted or self._has_filled(text, given):
+            return True
+        return any(
+            same_in_other_order(words, known) or names_command(words, known)
             for known in self._commands
+            if known[0] == words[0]
         )
 
     def shortened(self, text: str) -> str:
         """The words that the documented command has and this one leaves out."""
         words = command_words(text)
-        return left_out(words, self._commands) if len(words) > 1 else ""
+        if len(words) < 2 or text.rstrip("; ") not in self._one_line_each:
+            return ""
+        return left_out(words, self._commands)
 
     def _has_word(self, text: str) -> bool:
         # Names of alerts and codes are the same in any case; paths, flags and words are not.
@@ -260,22 +285,14 @@ _Comparer = Callable[[Evidence, Checked, Given], bool]
 _COMPARERS: dict[str, _Comparer] = {
     "code": lambda source, span, given: source.has_code(span.text, given),
     "command": lambda source, span, _: source.runs(span.text),
-    "url": lambda source, span, _: (
-        span.text.rstrip("/") in source._urls or source.has(span.text)  # noqa: SLF001  # its own table
-    ),
-    "literal": lambda source, span, given: (
-        source.has_mention(span.text) or source._has_filled(span.text, given)  # noqa: SLF001  # as above
-    ),
+    "url": lambda source, span, _: source.has_url(span.text),
+    "literal": lambda source, span, given: source.has_literal(span.text, given),
     "name": lambda source, span, _: source.has_name(span.text),
     "hash": lambda source, span, _: source.has_hash(span.text),
     "value": lambda source, span, _: source.has_value(span),
     "place": lambda source, span, _: source.has_value(span),
-    "zone": lambda source, span, _: names_zone(span.text, source._raw),  # noqa: SLF001  # as above
-    "weekday": lambda source, span, _: names_weekday(
-        span.text,
-        source._fold,  # noqa: SLF001  # as above
-        source.values.dates,
-    ),
+    "zone": lambda source, span, _: source.has_zone(span.text),
+    "weekday": lambda source, span, _: source.has_weekday(span.text),
     "quote": lambda source, span, _: source.says(span.text),
 }
 """How each kind of span is compared with a source."""

@@ -51,6 +51,8 @@ def _begins(needle: str, before: str, text: str, at: int) -> bool:
     if not (own.isalnum() or own in "-_"):
         return True
     if other == "-":
+        if own.isdigit() and (not beyond or beyond in " =([`'\""):
+            return False  # a sign
         return own != "-" and not beyond.isalnum()
     if other == ".":
         return not beyond.isalnum() or _is_field(needle, own, beyond)

@@ -149,9 +149,9 @@ def _readings(digits: str, money: bool) -> list[Number]:
     if "," in digits and len(digits) - digits.rindex(",") < 4:
         return [as_number(re.sub(r"[^\d,]", "", digits).replace(",", "."))]
     dotted = re.fullmatch(r"\d{1,3}\.\d{3}", digits)
-    return [as_number(digits), as_number(digits.replace(".", ""))] if dotted and (
-        money or digits.endswith("000")
-    ) else [as_number(digits)]
+    if dotted and (money or digits.endswith("000")):
+        return [as_number(digits), as_number(digits.replace(".", ""))]
+    return [as_number(digits)]
 
 
 def as_number(text: str) -> Number:
@@ -184,7 +184,7 @@ def _spelt(match: re.Match[str]) -> Value:
 
 
 def _joined(text: str, values: list[Value]) -> Iterator[Value]:
-    """"1h30m" and "1 hour 30 minutes" are one duration."""
+    """1h30m and "1 hour 30 minutes" are one duration."""
     index = 0
     while index < len(values):
         run = [values[index]]

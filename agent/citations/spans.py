@@ -69,8 +69,9 @@ _THINGS = re.compile(
     r"([a-z][a-z-]*)"
 )
 _HTML_CODE = re.compile(r"<(code|kbd|pre)>([^<>\n]{1,300})</\1>")
-_SPELT_HINT = re.compile(
-    r"\d|(?i:\b(?:t(?:wo|hree|en|we|hi)|f(?:our|ive|if|or)|s(?:ix|ev)|eigh|nine|elev|one|half|quarter))"
+_MAY_HAVE_VALUES = re.compile(
+    r"\d|\b[Ii]n [A-Z]"
+    r"|(?i:\b(?:t(?:wo|hree|en|we|hi)|f(?:our|ive|if|or)|s(?:ix|ev)|eigh|nine|elev|one|half|quarter))"
 )
 
 
@@ -90,6 +91,9 @@ def find_spans(
         if content:
             yield _with_denial(text, span, Checked("code", first, last, content))
     prose = _masked(text, span, [*holes, *inside])
+    for match in _HTML_CODE.finditer(prose) if "<" in prose else ():
+        yield Checked("code", start + match.start(), start + match.end(), match.group(2).strip())
+        prose = _blank(prose, match.start(), match.end())
     for checked in _in_prose(prose, start, comment=comment):
         yield _with_denial(text, span, checked)
 
@@ -120,9 +124,6 @@ def _masked(text: str, span: Span, holes: Sequence[Span]) -> str:
 
 
 def _in_prose(prose: str, offset: int, *, comment: bool) -> Iterator[Checked]:
-    for match in _HTML_CODE.finditer(prose) if "<" in prose else ():
-        yield Checked("code", offset + match.start(), offset + match.end(), match.group(2).strip())
-        prose = _blank(prose, match.start(), match.end())
     for match in LINK.finditer(prose):
         url = match.group("url").strip().strip("<>")
         address = url.removeprefix("mailto:")
@@ -136,21 +137,25 @@ def _in_prose(prose: str, offset: int, *, comment: bool) -> Iterator[Checked]:
         if re.search(r"\w", content):
             yield Checked("quote", offset + match.start(), offset + match.end(), content)
         prose = _blank(prose, match.start(), match.end())
-    for match in PROSE_COMMAND.finditer(prose):
-        if comment or match["told"] or match["risky"] or match["sql"]:
-            words = match["command"].rstrip(".,:;!?")
-            start = offset + match.start("command")
-            yield Checked("command", start, start + len(words), words)
+    yield from _commands(prose, offset, comment=comment)
     for match in TOKENS.finditer(prose):
         checked = _token(match, offset)
         if match.lastgroup not in ("zone", "weekday"):
             prose = _blank(prose, match.start(), match.end())
         if checked is not None:
             yield checked
-    for value in read_values(prose) if _SPELT_HINT.search(prose) else ():
+    for value in read_values(prose) if _MAY_HAVE_VALUES.search(prose) else ():
         checked = _value(prose, value, offset)
         if checked is not None:
             yield checked
+
+
+def _commands(prose: str, offset: int, *, comment: bool) -> Iterator[Checked]:
+    for match in PROSE_COMMAND.finditer(prose):
+        if comment or match["told"] or match["risky"] or match["sql"]:
+            words = match["command"].rstrip(".,:;!?")
+            start = offset + match.start("command")
+            yield Checked("command", start, start + len(words), words)
 
 
 def _blank(text: str, start: int, end: int) -> str:

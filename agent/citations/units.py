@@ -43,7 +43,8 @@ _unit("s", 604_800, "w week weeks woche wochen semaine semaines semana semanas s
 _unit("s", 604_800, "weken 週間 周 неделя недели недель")
 _unit("month", 1, "month months monat monate monaten mois mes meses mês mese mesi maand maanden")
 _unit("month", 1, "ヶ月 か月 个月 месяц месяца месяцев")
-_unit("month", 12, "year years yr yrs jahr jahre jahren ans année années año años ano anos anni jaar")
+_unit("month", 12, "year years yr yrs jahr jahre jahren jaar")
+_unit("month", 12, "ans année années año años ano anos anni")
 _unit("%", 1, "% percent pct prozent pour_cent por_ciento por_cento procent")
 _unit("core", Fraction(1, 1000), "m millicore millicores millicpu")
 _unit("core", 1, "core cores vcpu vcpus cpu cpus")
@@ -103,9 +104,7 @@ LONG_UNIT = (
     rf"|{_alternatives(_UNSPACED)}|[%€$](?![\w{{]))"
 )
 # "1h30m" goes on with a digit; "5xx" is no number at all.
-SHORT_UNIT = (
-    rf"[dhm](?=\d+[hms])|[smhdwkbxKMGTBg](?![\w/])|[ \u00a0][{_SPACED_LETTERS}](?![\w/'’])"
-)
+SHORT_UNIT = rf"[dhm](?=\d+[hms])|[smhdwkbxKMGTBg](?![\w/])|[ \u00a0][{_SPACED_LETTERS}](?![\w/'’])"
 NAMED_UNIT = _alternatives([word for word in _LONG if re.fullmatch("[a-z]+", word)])
 
 

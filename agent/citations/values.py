@@ -11,7 +11,9 @@ from agent.citations.units import NAMED_UNIT, Measure, Number, measures, spellin
 _LIST_MARKER = re.compile(r"(?:^[ \t>]*|(?<=[.;:!?] ))\d{1,3}[.)](?=\s)", re.MULTILINE)
 _GLUED_VERSION = re.compile(r"(?<=[A-Za-z])\d+(?:\.\d+)+")
 _PORT = re.compile(r":(\d{2,5})(?![\d:])")
-_NAMED = re.compile(rf"(?i:[_-](?P<unit>{NAMED_UNIT}))[`\"']?\s?[=:]\s?[`\"']?(?P<number>\d{{1,15}})\b")
+_NAMED = re.compile(
+    rf"(?i:[_-](?P<unit>{NAMED_UNIT}))[`\"']?\s?[=:]\s?[`\"']?(?P<number>\d{{1,15}})\b"
+)
 _ONE = re.compile(rf"\b(?:an?|per) (?P<unit>(?:{NAMED_UNIT}))\b")
 _TIMES = {"once": 1, "twice": 2, "thrice": 3}
 _TIMES_WORD = re.compile(r"\b(?:once|twice|thrice)\b", re.IGNORECASE)
@@ -69,10 +71,10 @@ class ValueSet:
             text = value.text.strip()
             if "." in text:
                 self.keys.add(("version", text))
-            for part in re.split(r"[ \u00a0,]", text) if not text.isdigit() else ():
-                if part.isdigit():
+            for digits in re.split(r"[ \u00a0,]", text) if not text.isdigit() else ():
+                if digits.isdigit():
                     # "80, 443" and "80 443" may be two numbers as well as one.
-                    self._add_number(as_number(part), "")
+                    self._add_number(as_number(digits), "")
         elif value.kind == "date":
             self.dates |= value.dates
             self.numbers |= {year for year, _, _ in value.dates if year}
