@@ -10,6 +10,7 @@ from difflib import SequenceMatcher, unified_diff
 from typing import Any
 
 from bot.blocks.addresses import encoded
+from bot.blocks.elements import context, section
 from bot.markup import escape, inert
 from ingest.documents import Passage
 
@@ -60,14 +61,14 @@ def change_note(changes: Sequence[Change], revision: str | None) -> Json:
         ":memo: *The docs have changed since they were cited here.* "
         "Check the new text before you rely on the answer above."
     )
-    blocks = [_section(intro)]
+    blocks = [section(intro)]
     for change in changes[:_SHOWN]:
         blocks += _blocks(change)
     if len(changes) > _SHOWN:
-        blocks.append(_section(f"{len(changes) - _SHOWN} more cited passages have changed."))
+        blocks.append(section(f"{len(changes) - _SHOWN} more cited passages have changed."))
     tail = f"Docs at `{escape(revision)}`. " if revision else ""
     tail += "Mention me to get the answer as of now."
-    blocks.append({"type": "context", "elements": [_mrkdwn(tail)]})
+    blocks.append(context("footnote_change", tail))
     return {
         "text": f"The docs have changed since they were cited here: {named}",
         "blocks": blocks,
@@ -91,7 +92,7 @@ def _blocks(change: Change) -> list[Json]:
     was = _link(change.old_url, "as it was cited")
     if change.new is None:
         gone = "is no longer in the docs" if change.page_gone else "no longer has this passage"
-        return [_section(f"{where} {gone} ({was})." if change.old_url else f"{where} {gone}.")]
+        return [section(f"{where} {gone} ({was})." if change.old_url else f"{where} {gone}.")]
     first, last = change.new.lines
     now = _link(change.new.url, f"lines {first}-{last} now")
     line = f"{where}: {was} → {now}" if change.old_url else f"{where}, {now}"
@@ -100,7 +101,7 @@ def _blocks(change: Change) -> list[Json]:
         shown = [*shown[:_DIFF_LINES], f"… {len(shown) - _DIFF_LINES} more lines"]
     text = {"type": "text", "text": "\n".join(shown) or " "}
     preformatted = {"type": "rich_text_preformatted", "elements": [text]}
-    return [_section(line), {"type": "rich_text", "elements": [preformatted]}]
+    return [section(line), {"type": "rich_text", "elements": [preformatted]}]
 
 
 def _lines(text: str) -> list[str]:
@@ -116,11 +117,3 @@ def _pieces(text: str) -> list[str]:
 
 def _link(url: str | None, label: str) -> str:
     return f"<{escape(encoded(url))}|{label}>" if url else label
-
-
-def _section(text: str) -> Json:
-    return {"type": "section", "text": _mrkdwn(text[:3_000])}
-
-
-def _mrkdwn(text: str) -> Json:
-    return {"type": "mrkdwn", "text": text, "verbatim": True}

@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from bot.announcements import Announcements
+from bot.blocks.elements import context, header, section
 from bot.clients import SLACK_FAILED, Clients, slack_error
 from bot.journal import Journal
 from bot.markup import escape
@@ -28,7 +29,6 @@ PERIOD = timedelta(days=7)
 _SHOWN = 8
 _LINKED = 3
 _WORDS = 140
-_SECTION = 2_900
 
 Json = dict[str, Any]
 
@@ -112,13 +112,12 @@ def digest_message(
     ]
     tail = "`footnote report --html FILE` shows all of it, with plots."
     answers = counted(made.answers, "answer")
-    header = {"type": "plain_text", "text": f"Docs digest, {days}"}
     return {
         "text": f"Docs digest, {days}: {answers}, {unanswered} not in the docs",
         "blocks": [
-            {"type": "header", "text": header},
-            *({"type": "section", "text": _mrkdwn(section)} for section in filter(None, sections)),
-            {"type": "context", "elements": [_mrkdwn(tail)]},
+            header(f"Docs digest, {days}"),
+            *map(section, filter(None, sections)),
+            context("footnote_digest", tail),
         ],
     }
 
@@ -196,13 +195,3 @@ def _short(text: str) -> str:
 
 def _code(path: str) -> str:
     return f"`{_short(path).replace('`', '')}`"
-
-
-def _mrkdwn(text: str) -> Json:
-    """Whole lines as far as they fit; Slack makes nothing of its own out of the words."""
-    lines: list[str] = []
-    for line in text.split("\n"):
-        if sum(map(len, lines)) + len(lines) + len(line) > _SECTION:
-            break
-        lines.append(line)
-    return {"type": "mrkdwn", "text": "\n".join(lines), "verbatim": True}

@@ -13,8 +13,7 @@ from slack_sdk.errors import SlackApiError
 
 from agent.answer import Answer
 from bot.blocks import render_body
-from bot.blocks.extras import context
-from bot.blocks.richtext import Block
+from bot.blocks.elements import Block, context
 from bot.clients import SLACK_FAILED, Clients, slack_error
 from bot.events import Identity, Question
 from bot.markup import escape

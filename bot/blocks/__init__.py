@@ -7,14 +7,15 @@ with the sources, the footer and the buttons, for which room is kept whatever th
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
+from unicodedata import category
 
 from agent.answer import Answer, Verdict
 from bot.blocks.addresses import Addresses, may_be_linked
-from bot.blocks.extras import Extra, buttons, context, footer, sources, verdict_line
+from bot.blocks.elements import Block, context
+from bot.blocks.extras import Extra, buttons, footer, sources, verdict_line
 from bot.blocks.markdown import Reading, read_markdown
-from bot.blocks.nodes import Node, Paragraph, Run, cited, plain
+from bot.blocks.nodes import Code, Node, Paragraph, Run, cited, plain
 from bot.blocks.request import read_request
-from bot.blocks.richtext import Block
 from bot.blocks.split import Piece, Style, split
 from bot.markup import escape, inert
 from ingest.documents import DocumentInfo, Passage
@@ -25,6 +26,7 @@ Message = dict[str, Any]
 _ANSWER_ROOM = 8_400
 """Characters of answer in a message: with all that stands around it, it stays under 12,000."""
 _NOTIFICATION = 300
+_UNSEEN = ("Cc", "Cf", "Zs", "Zl", "Zp")
 _NOTHING = "No answer came out of this. Please ask again, perhaps in other words."
 
 
@@ -60,7 +62,7 @@ def render_body(answer: Answer) -> list[list[Block]]:
 def render_runbook(passages: Sequence[Passage], found_by: str) -> Message:
     """Passages of one page -> the message that is there before an answer is."""
     urls = {passage.id: passage.url for passage in passages}
-    reading = Reading(urls, Addresses.of((p.text for p in passages), urls.values()))
+    reading = Reading(urls, Addresses.of(passages))
     text = "\n\n".join(f"{passage.text}\n\n[{passage.id}]" for passage in passages)
     first, *more = split(read_markdown(text, reading), _ANSWER_ROOM)
     line = f"*From the docs*, found by {escape(found_by)}. A model's answer follows."
@@ -76,7 +78,7 @@ def render_json(request: Mapping[str, Any]) -> dict[str, Any]:
     given = read_request(request)
     passages = tuple(passage.read() for passage in given.passages)
     urls = {passage.id: passage.url for passage in passages}
-    nodes = read_markdown(given.text, Reading(urls, Addresses()))
+    nodes = _visible(read_markdown(given.text, Reading(urls, Addresses())))
     verdict: Verdict = "answered" if cited(nodes) else "uncited" if nodes else "failed"
     answer = Answer("debug", "", given.verdict or verdict, given.text, passages=passages)
     return {"messages": render_answer(answer, style=given.style)}
@@ -89,9 +91,16 @@ def _passages(answer: Answer) -> dict[str, Passage]:
 def _read(answer: Answer) -> tuple[Node, ...]:
     passages = _passages(answer)
     urls = {ident: passage.url for ident, passage in passages.items()}
-    known = [*urls.values(), *(link.url for link in answer.web_links)]
-    addresses = Addresses.of((passage.text for passage in passages.values()), known)
-    return tuple(read_markdown(answer.text, Reading(urls, addresses)))
+    web = (link.url for link in answer.web_links)
+    addresses = Addresses.of(tuple(passages.values()), web)
+    return _visible(read_markdown(answer.text, Reading(urls, addresses)))
+
+
+def _visible(nodes: tuple[Node, ...]) -> tuple[Node, ...]:
+    """The nodes, or none where nobody would see anything of them."""
+    words = "".join(plain(node) for node in nodes)
+    has_code = any(isinstance(node, Code) for node in nodes)
+    return nodes if has_code or any(category(char) not in _UNSEEN for char in words) else ()
 
 
 def _message(pieces: Sequence[Piece]) -> Message:

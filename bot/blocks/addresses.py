@@ -6,11 +6,13 @@ allowed is shown as code, or goes away where a label says enough.
 
 import html
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from urllib.parse import unquote
 
 from bot.blocks.nodes import Run, Runs, merged
+from bot.blocks.pages import Pages
+from ingest.documents import Passage
 
 ADDRESS = re.compile(r"(?:https?|ftp)://[^\s<>\"`\u0000-\u001f]+|mailto:[^\s<>\"`]+", re.IGNORECASE)
 _WORD = re.compile(r"[^\s<>\"`()\[\]{}|,;]+")
@@ -20,6 +22,8 @@ _HOST = re.compile(
 """Bounded in every repetition: this runs on whatever a model writes."""
 _LINKABLE = re.compile(r"https?://[^/\s]|mailto:.", re.IGNORECASE)
 _MAX_LENGTH = 2_000
+_TOLD = re.compile(r"(?:(?:https?|ftp)://|mailto:|tel:)([^/?#\s]*)", re.IGNORECASE)
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _UNSAFE = re.compile(r"[\s|<>\"\\`^{}\u0000-\u001f\u007f]")
 
 
@@ -42,9 +46,18 @@ def encoded(url: str) -> str:
     return url
 
 
+def can_be_opened(url: str | None) -> bool:
+    """Whether an address is one that a click in Slack may open."""
+    return url is not None and bool(_LINKABLE.match(url)) and len(url) <= _MAX_LENGTH
+
+
 def may_be_linked(word: str) -> bool:
     """Whether Slack might make a link of this word."""
     return "://" in word or _HOST.search(word) is not None
+
+
+def _no_page(_: str) -> str | None:
+    return None
 
 
 @dataclass(frozen=True)
@@ -53,15 +66,19 @@ class Addresses:
 
     texts: tuple[str, ...] = ()
     known: frozenset[str] = field(default=frozenset())
+    page: Callable[[str], str | None] = _no_page
+    """A link from one page to another -> that page's address, where the docs have such a link."""
 
     @classmethod
-    def of(cls, texts: Iterable[str], urls: Iterable[str | None] = ()) -> "Addresses":
-        spellings = [spelling for text in texts for spelling in (text, html.unescape(text))]
-        return cls(tuple(dict.fromkeys(spellings)), frozenset(url for url in urls if url))
+    def of(cls, passages: Sequence[Passage], urls: Iterable[str | None] = ()) -> "Addresses":
+        """The addresses of these passages and in their texts, and ``urls``."""
+        texts = [spelling for p in passages for spelling in (p.text, html.unescape(p.text))]
+        known = frozenset(url for url in (*(p.url for p in passages), *urls) if url)
+        return cls(tuple(dict.fromkeys(texts)), known, Pages(tuple(passages)).address)
 
     def allows(self, url: str) -> bool:
         """Whether a click on this address leads where the docs lead."""
-        if not _LINKABLE.match(url) or len(url) > _MAX_LENGTH:
+        if not can_be_opened(url):
             return False
         return url in self.known or self._contain(url) or self._contain(unquote(url))
 
@@ -80,6 +97,8 @@ class Addresses:
                 out.extend(self._hosts_inert(run))
             elif self.allows(run.url):
                 out.append(replace(run, url=encoded(run.url)))
+            elif page := self.page(run.url):
+                out.append(replace(run, url=encoded(page)))
             elif run.url == run.text:
                 out.append(replace(run, url=None, code=True))
             else:
@@ -116,8 +135,9 @@ class Addresses:
 
 def _shown(url: str) -> str:
     """What is told of an address that is not clickable: its host, or the path of a relative one."""
-    match = re.match(r"[A-Za-z][A-Za-z0-9+.-]*:(?://)?([^/?#\s]*)", url)
-    return match[1] if match else re.split(r"[?#]", url)[0][:80]
+    if match := _TOLD.match(url):
+        return match[1]
+    return "" if _SCHEME.match(url) else re.split(r"[?#]", url)[0][:80]
 
 
 def _unbalanced(text: str, closing: str) -> bool:

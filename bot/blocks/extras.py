@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from agent.answer import Answer
-from bot.blocks.addresses import encoded
-from bot.blocks.richtext import Block
+from bot.blocks.addresses import can_be_opened, encoded
+from bot.blocks.elements import Block, actions, button, context
 from bot.markup import escape
 from ingest.documents import DocumentInfo, Passage
 
@@ -15,6 +15,7 @@ FEEDBACK, PASSAGES, HUMAN = "footnote_feedback", "footnote_passages", "footnote_
 
 _SOURCES_ROOM = 1_900
 _SOURCES_SHOWN = 10
+_ID_SHOWN = 300
 _OLD_INDEX = timedelta(hours=48)
 
 _VERDICTS = {
@@ -78,44 +79,45 @@ def footer(answer: Answer, extra: Extra) -> list[Block]:
     if answer.revision:
         parts.append(f"Docs at `{escape(answer.revision)}`")
         if (age := extra.age(extra.ingested_at)) is not None:
-            parts[-1] += f", read {_ago(age)}"
+            parts[-1] += f", read {ago(age)}"
         parts[-1] += "."
     if (age := extra.age(extra.ingested_at)) is not None and age > _OLD_INDEX:
-        parts.append(f":warning: The docs were last read {_ago(age)}: newer changes are missing.")
+        parts.append(f":warning: The docs were last read {ago(age)}: newer changes are missing.")
     return [context("footnote_footer", " ".join(parts))]
 
 
 def buttons(answer: Answer) -> list[Block]:
     """*Show passages*, *Need a human*, and a thumb up or down."""
-    actions = [_button(PASSAGES, "Show passages", answer.id)] if answer.passages else []
+    offered = [button(PASSAGES, "Show passages", answer.id)] if answer.passages else []
     if answer.verdict != "no_search":
-        actions.append(_button(HUMAN, "Need a human", answer.id))
+        offered.append(button(HUMAN, "Need a human", answer.id))
     feedback = {
         "type": "feedback_buttons",
         "action_id": FEEDBACK,
         "positive_button": _thumb("Helpful", f"{answer.id}:up"),
         "negative_button": _thumb("Not helpful", f"{answer.id}:down"),
     }
-    row = {"type": "actions", "block_id": "footnote_actions", "elements": actions}
     thumbs = {"type": "context_actions", "block_id": "footnote_thumbs", "elements": [feedback]}
-    return [row, thumbs] if actions else [thumbs]
+    return [actions("footnote_actions", offered), thumbs] if offered else [thumbs]
 
 
 def _source(passage: Passage, extra: Extra) -> str:
     name = (
         " > ".join(dict.fromkeys(filter(None, (passage.title, *passage.heading)))) or passage.path
     )
-    label = escape(f"[{passage.id}] {_short(name)}".strip())
+    ident = passage.id if len(passage.id) <= _ID_SHOWN else f"{passage.id[:_ID_SHOWN]}…"
+    label = escape(f"[{ident}] {_short(name)}".strip())
     # A line end or a bar would end the label, and with it the link.
     label = " ".join(label.split()).replace("|", "¦")
-    parts = [f"<{escape(encoded(passage.url))}|{label}>" if passage.url else label]
-    if passage.path:
+    url = passage.url if can_be_opened(passage.url) else None
+    parts = [f"<{escape(encoded(url))}|{label}>" if url else label]
+    if passage.path and len(passage.path) <= _ID_SHOWN:
         first, last = passage.lines
         lines = f" line {first}" if first == last else f" lines {first}-{last}"
         parts.append(escape(passage.path) + (lines if first else ""))
     if info := extra.documents.get(passage.path):
         if (age := extra.age(info.updated_at)) is not None:
-            parts.append(f"changed {_ago(age)}")
+            parts.append(f"changed {ago(age)}")
         if info.owner:
             parts.append(f"owner {escape(_short(info.owner))}")
     return " · ".join(parts)
@@ -125,24 +127,13 @@ def _short(text: str) -> str:
     return text if len(text) <= 120 else f"{text[:119]}…"
 
 
-def _ago(age: timedelta) -> str:
+def ago(age: timedelta) -> str:
+    """An age in people's units."""
     hours = int(age.total_seconds() // 3600)
     for size, unit in ((24 * 365, "year"), (24 * 30, "month"), (24, "day"), (1, "hour")):
         if count := hours // size:
             return f"{count} {unit}{'s' if count > 1 else ''} ago"
     return "less than an hour ago"
-
-
-def context(block_id: str, text: str) -> Block:
-    """A small grey line."""
-    # verbatim: Slack makes no links and no channel names of its own out of these words.
-    element = {"type": "mrkdwn", "text": text, "verbatim": True}
-    return {"type": "context", "block_id": block_id, "elements": [element]}
-
-
-def _button(action_id: str, label: str, value: str) -> Block:
-    text = {"type": "plain_text", "text": label}
-    return {"type": "button", "action_id": action_id, "text": text, "value": value}
 
 
 def _thumb(label: str, value: str) -> Block:

@@ -1,19 +1,22 @@
 """The Markdown grammars: the plain one, and the one for answers, which knows citations.
 
 The grammar for answers is CommonMark with tables and strikethrough, less what hurts here: no
-reference definitions (``[payments-runbook-0]: …`` is a citation, not one), no HTML blocks, no
-emphasis between letters, before a glob's dot or in a name like ``__init__``.
+reference definitions but of addresses that a link then uses (``[payments-runbook-0]: …`` is a
+citation, not one), no HTML blocks, no emphasis between letters, before a glob's dot or in a name
+like ``__init__``.
 """
 
 import re
 from collections.abc import Sequence
 
 from markdown_it import MarkdownIt
+from markdown_it.rules_block import StateBlock, reference
 from markdown_it.rules_inline import StateInline
 
 from bot.blocks.addresses import ADDRESS, trimmed
 
 _SLACK_LINK = re.compile(r"<((?:https?|mailto):[^\s<>|]*)\|([^<>\n]*)>")
+_DEFINITION = re.compile(r"\[([^\[\]\n]{1,200})\]:[ \t]*<?(?:[a-z][a-z0-9+.-]*:|\.{0,2}/|#)", re.I)
 _SCHEME = re.compile(r"(?:https?|ftp|mailto)$", re.IGNORECASE)
 _DUNDER = re.compile(r"__[a-z0-9_]+__(?![A-Za-z0-9_])")
 _GLOB_ENDS = frozenset("./,;:-_?!)]}")
@@ -65,6 +68,17 @@ def _slack_link(state: StateInline, silent: bool) -> bool:
     return True
 
 
+def _definition(state: StateBlock, first: int, last: int, silent: bool) -> bool:
+    """``[label]: address``, where a link uses that label; any other such line is shown."""
+    begin = state.bMarks[first] + state.tShift[first]
+    match = _DEFINITION.match(state.src, begin, state.eMarks[first])
+    if not match or match[1] in state.env.get("ids", ()):
+        return False
+    used = f"[{match[1]}]".casefold() in state.src[: match.start()].casefold()
+    used = used or f"[{match[1]}]".casefold() in state.src[match.end() :].casefold()
+    return used and reference(state, first, last, silent)
+
+
 def _push_link(state: StateInline, url: str, label: str) -> None:
     state.push("link_open", "a", 1).attrs = {"href": url}
     state.push("text", "", 0).content = label
@@ -108,7 +122,8 @@ def _plain_parser() -> MarkdownIt:
 
 
 def _reader() -> MarkdownIt:
-    parser = _plain_parser().disable(["reference", "html_block"])
+    parser = _plain_parser().disable("html_block")
+    parser.block.ruler.at("reference", _definition)
     inline = parser.inline.ruler
     inline.before("newline", "address", _address)
     inline.before("emphasis", "literal_star", _literal_star)

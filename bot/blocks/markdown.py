@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from markdown_it.token import Token
 
 from agent.citations.brackets import Brackets, settle
-from bot.blocks.addresses import Addresses
+from bot.blocks.addresses import Addresses, can_be_opened
 from bot.blocks.grammar import ANSWERS, PLAIN
 from bot.blocks.nodes import (
     HARD_BREAK,
@@ -25,6 +25,8 @@ from bot.blocks.nodes import (
 )
 
 _DEEPEST = 80
+_UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""Controls, and what turns the direction of words round; code keeps even these."""
 _BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 _HTML = re.compile(
     r"</?(?:a|abbr|b|big|blockquote|center|code|dd|del|details|div|dl|dt|em|font|h[1-6]|hr|i|iframe"
@@ -67,7 +69,10 @@ def read_plainly(text: str) -> tuple[Node, ...]:
 
 def _cited(inline: Sequence[Token], reading: Reading) -> Runs:
     return tuple(
-        replace(run, url=reading.urls[run.cites]) if run.cites else run for run in _runs(inline)
+        replace(run, url=url if can_be_opened(url := reading.urls[run.cites]) else None)
+        if run.cites
+        else run
+        for run in _runs(inline)
     )
 
 
@@ -104,7 +109,7 @@ def _run(token: Token, marks: tuple[str, ...], url: str | None) -> Run:
             return Run(HARD_BREAK, marks, url=url)
         case "html_inline" if _HTML.fullmatch(token.content):
             return Run("")
-    return Run(token.content, marks, url=url)
+    return Run(_UNSEEN.sub("", token.content), marks, url=url)
 
 
 class _Tree:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from bot.blocks.elements import Block
 from bot.blocks.nodes import (
     HARD_BREAK,
     Code,
@@ -23,7 +24,6 @@ from bot.blocks.nodes import (
     plain,
 )
 
-Block = dict[str, Any]
 Element = dict[str, Any]
 
 _STYLES = {"**": "bold", "__": "bold", "*": "italic", "_": "italic", "~~": "strike"}
@@ -72,11 +72,14 @@ def _elements(node: Node, indent: int) -> Iterator[Element]:
 
 def _listing(listing: Listing, indent: int) -> Iterator[Element]:
     """Items that are a paragraph each share a list; what stands below an item ends it."""
-    style = "bullet" if listing.start is None else "ordered"
+    # Slack counts from 1 on: a list from 0 carries its numbers as words.
+    by_hand = listing.start == 0
+    style = "bullet" if listing.start is None or by_hand else "ordered"
     current: Element | None = None
     for offset, item in enumerate(listing.items, max((listing.start or 1) - 1, 0)):
         first = item[0] if item and isinstance(item[0], Paragraph) else None
-        section = _section(first.runs if first else (Run(" "),))
+        runs = first.runs if first else (Run(" "),)
+        section = _section((Run(f"{offset}. "), *runs) if by_hand else runs)
         if current:
             current["elements"].append(section)
         else:

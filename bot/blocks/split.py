@@ -13,6 +13,7 @@ from itertools import chain
 from typing import Literal
 
 from bot.blocks.cuts import as_lines, halves, unwrapped
+from bot.blocks.elements import Block
 from bot.blocks.markdown import read_plainly
 from bot.blocks.nodes import (
     Code,
@@ -26,7 +27,7 @@ from bot.blocks.nodes import (
     Table,
     merged,
 )
-from bot.blocks.richtext import Block, rich_blocks
+from bot.blocks.richtext import rich_blocks
 from bot.blocks.writing import write_markdown
 
 Style = Literal["markdown", "rich_text"]

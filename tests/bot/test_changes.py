@@ -13,7 +13,6 @@ from slack_sdk.models.blocks import Block
 
 from agent.answer import Answer
 from bot.announcements import Announcements
-from bot.blocks.limits import broken_limits
 from bot.change_note import Change, change_note, diff_lines, find_successor, stands_in
 from bot.changes import Changes
 from bot.clients import open_clients
@@ -26,6 +25,7 @@ from ingest.documents import Passage
 from ingest.index import Index, open_index
 from ingest.pipeline import run_ingest
 from ingest.settings import IndexSettings
+from tests.bot.limits import broken_limits
 from tests.bot.stage import Json, Slack
 from tests.ingest.hashing import HashingEmbedder
 

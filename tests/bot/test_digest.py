@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from slack_sdk.models.blocks import Block
 
 from bot.announcements import Announcements
-from bot.blocks.limits import broken_limits
 from bot.clients import open_clients
 from bot.digest import Digest, digest_message
 from bot.journal import Journal, open_journal
@@ -23,6 +22,7 @@ from bot.settings import BotSettings
 from ingest.errors import SettingsError
 from ingest.index import open_index
 from ingest.settings import IndexSettings
+from tests.bot.limits import broken_limits
 from tests.bot.past import answered, cited, voted
 from tests.bot.stage import Json, Slack
 

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from slack_sdk.models.blocks import Block
 
 from bot.blocks import render_answer
-from bot.blocks.limits import broken_limits
 from bot.blocks.split import Style
 from tests.bot.answers import DRAIN, answer
+from tests.bot.limits import broken_limits
 from tests.bot.shown import shown
 
 WORD = st.text(string.ascii_letters + string.digits, min_size=1, max_size=12)

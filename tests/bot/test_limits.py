@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from bot.blocks.limits import broken_limits
+from tests.bot.limits import broken_limits
 
 
 def section(**parts: Any) -> dict[str, Any]:

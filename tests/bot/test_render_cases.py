@@ -9,8 +9,8 @@ import pytest
 from slack_sdk.models.blocks import Block
 
 from bot.blocks import render_json
-from bot.blocks.limits import broken_limits
 from tests.bot.cases import cases, folded
+from tests.bot.limits import broken_limits
 from tests.bot.shown import Shown, shown, strings
 
 LOSSLESS = [case for case in cases("render") if case.values[0].get("expect", {}).get("lossless")]
