@@ -1,4 +1,4 @@
-"""``[channels]`` of ``footnote.toml`` -> how Footnote behaves in one channel.
+"""``[channels]`` of ``footnote.toml`` -> how Footnote behaves in one channel; ``[owners]``.
 
 What a channel's own section leaves out comes from ``[channels.default]``.
 """
@@ -77,6 +77,13 @@ class Channel(Section):
             yield "I tell threads when a page changes that I cited in them."
 
 
+class Owner(Section):
+    """Who stands in Slack for an owner of pages."""
+
+    escalation: Annotated[str, BeforeValidator(_called)]
+    """User group (``S…``) or person (``U…``) that *Need a human* calls for these pages."""
+
+
 @dataclass(frozen=True)
 class Channels:
     """The sections as configured."""
@@ -94,6 +101,11 @@ class Channels:
             if section := self.configured.get(key):
                 given |= {name: getattr(section, name) for name in section.model_fields_set}
         return Channel.model_validate(given)
+
+
+def read_owners(config: ConfigFile) -> dict[str, str]:
+    """``[owners]``: owner as the docs name it -> the group or person that is called."""
+    return {name: owner.escalation for name, owner in config.section("owners", Owner).items()}
 
 
 def read_channels(config: ConfigFile, collections: Collection[str]) -> Channels:

@@ -11,6 +11,7 @@ from typing import Any
 from slack_bolt import Respond
 
 from bot.app import Interaction
+from bot.blocks.elements import section
 from bot.blocks.extras import FEEDBACK, HUMAN, PASSAGES
 from bot.clients import SLACK_FAILED, Clients, slack_error
 from bot.journal import Journal
@@ -107,7 +108,7 @@ class Feedback:
         if not found:
             return self._whisper(body, "The passages behind this answer are no longer in the docs.")
         text = "The passages behind this answer, those that it cites first:"
-        return self._whisper(body, text, [_section(text), *passage_blocks(found, cited)])
+        return self._whisper(body, text, [section(text), *passage_blocks(found, cited)])
 
     def _human(self, body: Json, _respond: Respond) -> None:
         """Call a human into the thread, once an answer."""
@@ -255,10 +256,6 @@ def passage_blocks(passages: Sequence[Passage], cited: Collection[str] = ()) -> 
             }
         )
     return blocks
-
-
-def _section(text: str) -> Json:
-    return {"type": "section", "text": {"type": "mrkdwn", "text": text}}
 
 
 def _linked(url: str, label: str) -> str:

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from bot.app import Listener
+from bot.blocks.elements import header, section
 from bot.blocks.extras import ago
 from bot.clients import SLACK_FAILED, Clients, slack_error
 from bot.journal import Journal
@@ -34,7 +35,6 @@ _RECENT = 5
 _SKIPPED = 5
 _USED = (".footnote/", "CODEOWNERS")
 """Beginning or end of paths that are no pages and not left out either: settings for Footnote."""
-_SECTION_CHARS = 3_000
 
 
 class Home:
@@ -73,7 +73,7 @@ class Home:
                 self._suggest(event)
             elif event.get("tab") == "home":
                 if told:
-                    view: Json = {"type": "home", "blocks": [_section(told)]}
+                    view: Json = {"type": "home", "blocks": [section(told)]}
                 else:
                     view = home_view(self.status_lines(), self._recent(user))
                 self._clients.read.views_publish(user_id=event["user"], view=view)
@@ -169,27 +169,11 @@ def home_view(status: Sequence[str], recent: Sequence[str]) -> Json:
     return {
         "type": "home",
         "blocks": [
-            _header("What I know"),
-            _section("\n".join(status)),
-            _header("How to ask"),
-            _section("\n".join(how)),
-            _header("Your last answers"),
-            _section("\n".join(recent) or "None yet."),
+            header("What I know"),
+            section("\n".join(status)),
+            header("How to ask"),
+            section("\n".join(how)),
+            header("Your last answers"),
+            section("\n".join(recent) or "None yet."),
         ],
     }
-
-
-def _header(text: str) -> Json:
-    return {"type": "header", "text": {"type": "plain_text", "text": text}}
-
-
-def _section(text: str) -> Json:
-    """As many whole lines as a section takes: half a line may be half a link."""
-    lines: list[str] = []
-    for line in text.split("\n"):
-        if sum(map(len, lines)) + len(lines) + len(line) > _SECTION_CHARS - 2:
-            lines.append("…")
-            break
-        lines.append(line)
-    text = "\n".join(lines)
-    return {"type": "section", "text": {"type": "mrkdwn", "text": text, "verbatim": True}}

@@ -107,6 +107,8 @@ class Replier:
                 **message,
             )
         except SLACK_FAILED as error:
+            if is_passing(error) and self._posted(payload, ts):
+                return True
             log.info("posting instead of updating: %s", slack_error(error))
             return False
         return True
@@ -207,16 +209,21 @@ class Replier:
                         return posted
         raise NotPosted("no answer from Slack")
 
-    def _posted(self, payload: dict[str, Any]) -> str | None:
-        """The ts of this very message, where it reached Slack although its response was lost."""
+    def _posted(self, payload: dict[str, Any], ts: str | None = None) -> str | None:
+        """The ts of this very message, where it reached Slack although its response was lost.
+
+        ``ts`` where it can only be that one.
+        """
         try:
             thread = read_thread(self.client, self.question.channel, self.question.thread_ts)
         except SLACK_FAILED:
             return None
         for message in thread:
             kind, there = metadata_of(message)
-            if kind == EVENT_TYPE and all(
-                there.get(name) == payload[name] for name in ("answer", "question", "part")
+            if (
+                kind == EVENT_TYPE
+                and ts in (None, message.get("ts"))
+                and all(there.get(name) == payload[name] for name in ("answer", "question", "part"))
             ):
                 return str(message["ts"])
         return None

@@ -29,7 +29,7 @@ from bot.access import Visit
 from bot.answering import Answering
 from bot.app import Interaction, Listener, build_app, catch_all, event_listeners
 from bot.blocks import render_answer, render_runbook
-from bot.channels import Channel, read_channels
+from bot.channels import Channel, read_channels, read_owners
 from bot.clients import SLACK_FAILED, SlackRefused, identify, open_clients, slack_error
 from bot.commands import Commands
 from bot.delivery import Runbook
@@ -114,7 +114,9 @@ class Bot:
             lambda user: self.answering.access.refusal(Visit(user)),
         )
         commands = Commands(self.answering, home.status_lines, lambda: runs.request({}))
-        feedback = Feedback(clients, self.journal, self.index, self._help_group)
+        feedback = Feedback(
+            clients, self.journal, self.index, self._help_group, read_owners(config)
+        )
         self.listeners: list[Listener | Interaction] = [
             *event_listeners(self.answering),
             *self.recovery.listeners(),

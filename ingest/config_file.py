@@ -19,7 +19,7 @@ from ingest.errors import SettingsError
 from ingest.settings import IndexSettings
 
 DEFAULT_NAME = "footnote.toml"
-_SECTIONS = ("collections", "channels")
+_SECTIONS = ("collections", "channels", "owners")
 _NAME = re.compile(r"[\w.-]{1,64}")
 _EXPECTED = {
     "bool_type": "has to be true or false",

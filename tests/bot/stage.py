@@ -25,6 +25,7 @@ from bot.app import build_app, catch_all, event_listeners
 from bot.blocks import render_answer
 from bot.channels import Channel, Channels
 from bot.clients import identify, open_clients
+from bot.commands import Commands
 from bot.journal import Journal, open_journal
 from bot.recovery import Recovery
 from bot.sandbox.server import Sandbox
@@ -136,7 +137,12 @@ class Running:
         app = build_app(
             clients.read,
             self.answering,
-            [*event_listeners(self.answering), *self.recovery.listeners(), *catch_all()],
+            [
+                *event_listeners(self.answering),
+                *self.recovery.listeners(),
+                *Commands(self.answering, list, list).listeners(),
+                *catch_all(),
+            ],
             executor=self.listeners,
         )
         self.handler = SocketModeHandler(app, "xapp-sandbox", ping_interval=0.2)

@@ -141,7 +141,7 @@ def test_a_file_that_was_named_has_to_be_there(monkeypatch: pytest.MonkeyPatch) 
         (
             "# Parts of the docs.",
             "model = 3",
-            "footnote.toml, line 1: model is not known. There is collections, channels.",
+            "footnote.toml, line 1: model is not known. There is collections, channels, owners.",
         ),
         (
             'description = "What to do under an alert"',

@@ -1,0 +1,197 @@
+"""Commands, the shortcut and the buttons go the way of every question, and say what came of it."""
+
+import functools
+import json
+from typing import Any
+
+import pytest
+
+from agent.answer import Answer
+from tests.bot.conftest import Start
+from tests.bot.stage import Json, Script, Slack, answered, wait_for
+
+ONCALL, ENGINEER = "U0ONCALL", "U0ENGINEER"
+INCIDENT = "C0INCIDENT"
+
+
+def say(slack: Slack, text: str, user: str = ENGINEER, **more: Any) -> str:
+    body = {"channel": INCIDENT, "user": user, "text": text, **more}
+    return str(slack.post("say", **body)["ts"])
+
+
+def ask_about(slack: Slack, ts: str, user: str) -> None:
+    place = {"channel": INCIDENT, "ts": ts, "user": user}
+    slack.post("shortcut", **place, callback_id="ask_about_message")
+
+
+def command(slack: Slack, text: str, channel: str = INCIDENT) -> None:
+    slack.post("command", channel=channel, user=ONCALL, text=text)
+
+
+def replies(slack: Slack, ts: str) -> list[Json]:
+    return [m for m in slack.messages(INCIDENT, ts) if m.get("bot_id") == "B0FOOTNOTE"]
+
+
+def answered_times(slack: Slack, ts: str, times: int) -> bool:
+    return len(replies(slack, ts)) == times
+
+
+def whispers(slack: Slack, channel: str = INCIDENT) -> list[Json]:
+    return [m for m in slack.messages(channel) if "_viewer" in m]
+
+
+def test_the_shortcut_answers_each_person_who_uses_it(slack: Slack, start: Start) -> None:
+    running = start()
+    ts = say(slack, "is the queue of payments stuck")
+    for number, user in enumerate((ONCALL, ENGINEER), 1):
+        ask_about(slack, ts, user)
+        wait_for(functools.partial(answered_times, slack, ts, number))
+    running.settle(3)
+    askers = [m["metadata"]["event_payload"]["asker"] for m in replies(slack, ts)]
+    assert askers == [ONCALL, ENGINEER]
+
+
+def test_the_shortcut_is_about_its_message_and_not_about_what_came_later(
+    slack: Slack, start: Start, script: Script
+) -> None:
+    start()
+    ts = say(slack, "the queue of payments is stuck")
+    say(slack, "lunch anyone", thread_ts=ts)
+    ask_about(slack, ts, ONCALL)
+    wait_for(lambda: replies(slack, ts))
+    said = [turn.text for turn in script.conversations[-1].turns]
+    assert "the queue of payments is stuck" in said
+    assert "lunch anyone" not in said
+
+
+def test_who_used_the_shortcut_may_go_on_without_a_mention(
+    slack: Slack, start: Start, script: Script
+) -> None:
+    start()
+    ts = say(slack, "the queue of payments is stuck")
+    ask_about(slack, ts, ONCALL)
+    wait_for(lambda: replies(slack, ts))
+    say(slack, "and how do I drain it?", ONCALL, thread_ts=ts)
+    wait_for(lambda: len(replies(slack, ts)) == 2)
+    assert script.conversations[-1].question == "and how do I drain it?"
+
+
+def test_a_shortcut_says_that_an_answer_comes_only_when_one_does(
+    slack: Slack, start: Start, script: Script
+) -> None:
+    running = start(user_per_minute=1)
+    script.gate.clear()
+    ts = say(slack, "the queue of payments is stuck")
+    ask_about(slack, ts, ONCALL)
+    [told] = wait_for(lambda: whispers(slack))
+    assert told["text"] == "The answer comes in the thread."
+    ask_about(slack, ts, ONCALL)
+    wait_for(lambda: slack.calls("chat.postEphemeral"))
+    script.gate.set()
+    running.settle(3)
+    texts = [m["text"] for m in whispers(slack)] + [
+        c["args"]["text"] for c in slack.calls("chat.postEphemeral")
+    ]
+    assert sum("The answer comes" in text for text in texts) == 1
+    assert any("Too many questions" in text for text in texts)
+
+
+def test_a_shortcut_is_found_again_after_a_crash(
+    slack: Slack, start: Start, script: Script
+) -> None:
+    first = start()
+    script.gate.clear()
+    ts = say(slack, "the queue of payments is stuck")
+    ask_about(slack, ts, ONCALL)
+    assert script.entered.wait(10)
+    first.die(script)
+    script.gate.set()
+    start()
+    wait_for(lambda: replies(slack, ts))
+    assert script.conversations[-1].turns[0].text == "the queue of payments is stuck"
+
+
+def test_a_private_answer_of_any_length_keeps_its_end_and_says_what_is_missing(
+    slack: Slack, start: Start, script: Script
+) -> None:
+    start()
+    steps = "\n\n".join(f"Step {n}: {'word ' * 300}[payments-runbook-0]." for n in range(60))
+    script.reply = lambda c: answered(c, steps)
+    command(slack, "list all steps")
+    shown = wait_for(lambda: found if len(found := whispers(slack)) == 5 else None)
+    end = json.dumps(shown[-1]["blocks"])
+    assert "Step 59" in end
+    assert "too long to be shown" in end
+    assert "footnote_share" in end
+    assert "footnote_human" not in json.dumps(shown)
+
+
+def test_a_private_question_that_goes_wrong_says_so(
+    slack: Slack, start: Start, script: Script
+) -> None:
+    def broken(_: Any) -> Answer:
+        raise RuntimeError("broken")
+
+    running = start()
+    script.reply = broken
+    command(slack, "how do I roll back?")
+    wait_for(lambda: any("Something went wrong" in m["text"] for m in whispers(slack)))
+    assert not slack.posts()
+    wait_for(lambda: running.answering.idle)
+
+
+def test_a_private_question_is_told_when_the_process_ends_first(
+    slack: Slack, start: Start, script: Script
+) -> None:
+    running = start()
+    script.gate.clear()
+    command(slack, "how do I roll back?")
+    assert script.entered.wait(10)
+    running.answering.drain(0.1)
+    assert any("Please ask again" in m["text"] for m in whispers(slack))
+
+
+def test_in_a_direct_message_there_is_no_channel_to_share_in(slack: Slack, start: Start) -> None:
+    start()
+    command(slack, "how do I roll back?", "D0ONCALL")
+    wait_for(lambda: "rollout undo" in json.dumps(whispers(slack, "D0ONCALL")))
+    assert "footnote_share" not in json.dumps(whispers(slack, "D0ONCALL"))
+
+
+def test_what_is_shared_is_a_thread_that_goes_on(
+    slack: Slack, start: Start, script: Script
+) -> None:
+    running = start()
+    command(slack, "how do I roll back?")
+    [answer] = wait_for(lambda: [m for m in whispers(slack) if "footnote_share" in json.dumps(m)])
+    place = {"channel": INCIDENT, "user": ONCALL, "ts": answer["ts"]}
+    slack.post("click", **place, action_id="footnote_share")
+    shared = wait_for(lambda: found if len(found := slack.calls("chat.postMessage")) == 2 else None)
+    root = shared[0]["response"]["ts"]
+    assert "footnote_human" in json.dumps(shared[1]["args"])
+    wait_for(lambda: running.journal.answers()[0].thread_ts == root)
+    say(slack, "and how do I check it?", ONCALL, thread_ts=root)
+    wait_for(lambda: len(replies(slack, root)) == 3)
+    assert script.conversations[-1].question == "and how do I check it?"
+
+
+def test_an_update_whose_word_from_slack_was_lost_is_not_posted_as_well(
+    slack: Slack, start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    running = start()
+    client = running.answering.clients.post
+    update = client.chat_update
+    lost: list[Any] = []
+
+    def lose(**arguments: Any) -> Any:
+        lost.append(update(**arguments))
+        raise TimeoutError
+
+    monkeypatch.setattr(client, "chat_update", lose)
+    alert = [{"title": "Stuck", "fallback": "Stuck"}]
+    body = {"channel": INCIDENT, "user": "U0ALERTS", "bot": "B0ALERTS", "text": ""}
+    ts = str(slack.post("say", **body, attachments=alert)["ts"])
+    say(slack, "<@U0FOOTNOTE> what now?", ONCALL, thread_ts=ts)
+    wait_for(lambda: lost)
+    running.settle(3)
+    assert len(replies(slack, ts)) == 1
