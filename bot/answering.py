@@ -16,7 +16,6 @@ from bot.again import offer_again
 from bot.channels import Channel, Channels
 from bot.clients import SLACK_FAILED, Clients, slack_error
 from bot.delivery import Answers, Delivery, Render, Runbook
-from bot.elsewhere import Elsewhere
 from bot.events import (
     Deleted,
     Found,
@@ -26,8 +25,10 @@ from bot.events import (
     Question,
     read_event,
 )
+from bot.foreign_threads import ForeignThreads
 from bot.journal import Journal
 from bot.manners import NOT_PART, Decision, decide
+from bot.markup import escape
 from bot.pace import Pace
 from bot.people import People
 from bot.records import NotedMessage
@@ -35,8 +36,8 @@ from bot.reply import Replier
 from bot.responses import Responder
 from bot.settings import BotSettings
 from bot.status import Session, Status, Statuses, Unseen
-from bot.thread import read_thread, replies_of
-from bot.wording import BUSY, HELP, RESTARTING, THINKING
+from bot.thread import notes, read_thread, replies_of
+from bot.wording import BUSY, HELP, RESTARTING, STOPPED_EARLY, THINKING, UNREADABLE
 from bot.workers import Workers
 
 log = logging.getLogger(__name__)
@@ -53,6 +54,7 @@ class _Pending:
     status: Status | Unseen
     responder: Responder | None = None
     """Where the answer goes that only its asker sees."""
+    thread: Sequence[Message] = ()
     cancel: threading.Event = field(default_factory=threading.Event)
     revised: Question | None = None
     """The same question in other words: answered in its place."""
@@ -89,7 +91,7 @@ class Answering:
         )
         self._workers = Workers(settings.workers, settings.queue)
         self._settings = settings
-        self._elsewhere = Elsewhere()
+        self._foreign_threads = ForeignThreads()
         self._lock = threading.Lock()
         self._pending: dict[Key, _Pending] = {}
 
@@ -101,7 +103,7 @@ class Answering:
         """Read an event and remember it, before it is acknowledged."""
         found = read_event(body, self.me, retried=retried)
         if isinstance(found, Question):
-            if self._elsewhere.covers(found) and not self._in_thread(found):
+            if self._foreign_threads.covers(found) and not self._in_thread(found):
                 return None
             self.journal.note(found)
         return found
@@ -112,18 +114,30 @@ class Answering:
         self._call_off(deleted.key)
 
     def revise(self, question: Question) -> None:
-        """The words changed: answer the new ones, or offer to where an answer stands already."""
+        """The words changed: answer the new ones, or offer to where an answer stands already.
+
+        Where they ask nothing any longer, the answer under way is called off.
+        """
         noted = self.journal.message(question.key)
-        if noted is None or (noted.is_mention and not question.is_mention):
+        if noted is None or noted.state not in ("claimed", "answered"):
             return
         with self._lock:
             pending = self._pending.get(question.key)
-            if pending is not None:
-                pending.revised = question
-                pending.cancel.set()
-                return
-        if noted.state == "answered" and noted.answer_id:
-            offer_again(self.clients, question, self.me)
+        thread = pending.thread if pending else self._thread(question, recovered=False)
+        decision = self._decide(question, thread or ())
+        if noted.state == "answered":
+            if decision.action == "answer" and noted.answer_id:
+                offer_again(self.clients, question, self.me)
+        elif decision.action == "answer":
+            with self._lock:
+                if pending is not None:
+                    pending.revised = question
+                    pending.cancel.set()
+        elif decision.action == "stop":
+            self._stop(question)
+        else:
+            self.journal.withdraw(question.key, decision.reason)
+            self._call_off(question.key)
 
     def answer(self, question: Question, thread: list[Message]) -> None:
         """Answer without asking whether to: somebody wants this question answered."""
@@ -137,20 +151,15 @@ class Answering:
 
         ``seen`` stands for the thread where it cannot be read.
         """
-        thread = self._thread(question, recovered=recovered) or [*seen]
-        if own := replies_of(question.ts, thread, self.me):
+        thread = self._thread(question, recovered=recovered)
+        if not thread and seen:
+            thread = [*seen]
+        if own := replies_of(question.ts, thread or (), self.me):
             return self.journal.finish(question.key, "answered", reply_ts=str(own[0]["ts"]))
-        under_way = [m for m in self._in_thread(question) if m.ts < question.ts]
-        decision = decide(
-            question,
-            thread,
-            self.me,
-            answering=bool(under_way),
-            name_of=self.people.name,
-        )
+        decision = self._decide(question, thread or ())
         if decision.action == "ignore":
             if decision.reason == NOT_PART and thread:
-                self._elsewhere.add(question)
+                self._foreign_threads.add(question)
             return self.journal.ignore(question.key, decision.reason)
         called = question.is_mention or question.is_direct
         follow_ups = self.channel(question.channel).follow_ups
@@ -167,6 +176,10 @@ class Answering:
         if decision.action == "answer":
             why_not = why_not or self.too_often(question)
         return self._take(question, decision, why_not, thread)
+
+    def _decide(self, question: Question, thread: Sequence[Message]) -> Decision:
+        under_way = any(m.ts < question.ts for m in self._in_thread(question))
+        return decide(question, thread, self.me, answering=under_way, name_of=self.people.name)
 
     def too_often(self, question: Question) -> str | None:
         """What to tell an asker whose questions come too fast."""
@@ -213,22 +226,22 @@ class Answering:
     def _in_thread(self, question: Question) -> list[NotedMessage]:
         return self.journal.in_thread(question.team, question.channel, question.thread_ts)
 
-    def _thread(self, question: Question, *, recovered: bool) -> list[Message]:
-        """The thread, where there can be one; a mention is answered even when it cannot be read."""
+    def _thread(self, question: Question, *, recovered: bool) -> list[Message] | None:
+        """The thread, where there can be one; None where it cannot be read."""
         if not (question.in_thread or question.edited or question.retried or recovered):
             return []
         try:
             return read_thread(self.clients.read, question.channel, question.thread_ts)
         except SLACK_FAILED as error:
             log.warning("could not read a thread in %s: %s", question.channel, slack_error(error))
-            return []
+            return None
 
     def _take(
         self,
         question: Question,
         decision: Decision,
         why_not: str | None,
-        thread: list[Message],
+        thread: list[Message] | None,
         responder: Responder | None = None,
     ) -> None:
         replier = responder or Replier(self.clients.post, question)
@@ -239,16 +252,18 @@ class Answering:
             self.journal.finish(question.key, "stopped", reason="told to stop")
             self._stop(question)
         elif decision.action == "help":
-            self._delivery.post_line(replier, HELP)
+            unread = [escape(line) for line in notes(question, thread or ())]
+            line = UNREADABLE if thread is None else HELP
+            self._delivery.post_line(replier, " ".join([*unread, line]))
         else:
             line = f"is waiting: {ahead} ahead…" if (ahead := self._workers.ahead) else THINKING
             status: Status | Unseen = Unseen()
             if question.origin != "command":
                 status = self.statuses.open(question.channel, question.thread_ts, line)
-            pending = _Pending(question, status, responder)
+            pending = _Pending(question, status, responder, thread or ())
             with self._lock:
                 self._pending[question.key] = pending
-            if not self._workers.submit(functools.partial(self._job, pending, thread)):
+            if not self._workers.submit(functools.partial(self._job, pending)):
                 with self._lock:
                     del self._pending[question.key]
                 status.close()
@@ -269,23 +284,26 @@ class Answering:
     def stop_thread(self, channel: str, thread_ts: str, session: Session = "active") -> bool:
         """Call off every answer to this thread that is under way, here or in another replica.
 
-        True when one of them was under way here.
+        True when one of them was under way here. A button leaves no word of its own in the thread,
+        so where no part of the answer is to be seen either, a line says that it was heard.
         """
         called_off = False
         for noted in self.journal.in_thread(self.me.team_id, channel, thread_ts):
             if noted.state == "claimed":
                 self.journal.finish(noted.key, "stopped", reason="told to stop")
-                called_off |= self._call_off(noted.key, session)
+                pending = self._call_off(noted.key, session)
+                called_off |= pending is not None
+                if pending and session == "active" and not noted.reply_ts:
+                    self.tell(pending.question, STOPPED_EARLY, "stopped")
         return called_off
 
-    def _call_off(self, key: Key, session: Session = "active") -> bool:
+    def _call_off(self, key: Key, session: Session = "active") -> _Pending | None:
         with self._lock:
             pending = self._pending.get(key)
-        if pending is None:
-            return False
-        pending.status.outcome = session
-        pending.cancel.set()
-        return True
+        if pending is not None:
+            pending.status.outcome = session
+            pending.cancel.set()
+        return pending
 
     def _may_stream(self, question: Question) -> bool:
         channel, mode = self.channel(question.channel), self._settings.stream
@@ -295,7 +313,7 @@ class Answering:
             return not channel.ephemeral and bool(channel.stream)
         return mode == "all" or (mode == "dm" and question.is_direct)
 
-    def _job(self, pending: _Pending, thread: Sequence[Message]) -> None:
+    def _job(self, pending: _Pending) -> None:
         """One answer, from a free worker to the reply; the status is cleared whatever happens."""
         key = pending.question.key
         with contextlib.closing(pending.status):
@@ -303,7 +321,7 @@ class Answering:
                 while self.journal.holds(key):
                     question = pending.question
                     replier = pending.responder or Replier(self.clients.post, question)
-                    self._delivery.deliver(replier, thread, pending.status, pending.cancel)
+                    self._delivery.deliver(replier, pending.thread, pending.status, pending.cancel)
                     with self._lock:
                         if pending.revised is None:
                             break
@@ -311,4 +329,5 @@ class Answering:
                         pending.cancel.clear()
             finally:
                 with self._lock:
-                    self._pending.pop(key, None)
+                    if self._pending.get(key) is pending:  # else it was asked anew meanwhile
+                        del self._pending[key]

@@ -190,7 +190,7 @@ class Delivery:
         noted = self.journal.message(question.key)
         if stream is None or noted is None:
             return
-        if noted.state == "deleted":
+        if noted.state in ("deleted", "ignored"):
             stream.remove()
         elif noted.state == "stopped":
             stream.end(STOPPED)

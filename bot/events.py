@@ -4,10 +4,11 @@ Nothing here decides whether to answer; it only sorts out what can never be a qu
 bots, housekeeping, edits without a new mention) and gives the rest one shape.
 """
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
+
+from bot.mentions import files_of, mentions, words_of
 
 Message = Mapping[str, Any]
 Origin = Literal["message", "shortcut", "command"]
@@ -83,6 +84,8 @@ class Question:
     user_team: str | None = None
     gesture: str | None = None
     """The client's own id of the message: one gesture may arrive under two ``ts``."""
+    words: str = ""
+    """What its writer says, without Footnote's own mention, wherever in the message it stands."""
     message: Message = field(default_factory=dict, repr=False, compare=False)
     origin: Origin = "message"
     about: str | None = None
@@ -108,8 +111,7 @@ class Question:
     @property
     def files(self) -> tuple[str, ...]:
         """Names of attached files."""
-        files = self.message.get("files") or ()
-        return tuple(str(f.get("name") or "a file") for f in files if isinstance(f, Mapping))
+        return files_of(self.message)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +123,10 @@ class Deleted:
 
 @dataclass(frozen=True, slots=True)
 class Edited:
-    """A question whose words a person changed; it may be answered already, or just being."""
+    """A question whose words a person changed; it may be answered already, or just being.
+
+    The new words need be no question any longer.
+    """
 
     question: Question
 
@@ -164,13 +169,40 @@ def read_message(
     retried: bool = False,
 ) -> Question | None:
     """A message by a person that mentions Footnote, stands in a DM or replies in a thread."""
+    said = _said(
+        message,
+        me,
+        channel=channel,
+        channel_type=channel_type,
+        is_mention=is_mention,
+        is_shared=is_shared,
+        retried=retried,
+    )
+    return said if said is not None and _concerns(said) else None
+
+
+def _concerns(said: Question) -> bool:
+    return said.is_mention or said.is_direct or said.in_thread
+
+
+def _said(
+    message: Message,
+    me: Identity,
+    *,
+    channel: str,
+    channel_type: str | None,
+    is_mention: bool = False,
+    is_shared: bool = False,
+    retried: bool = False,
+) -> Question | None:
+    """Anything that a person says, as if it were a question."""
     ts, user = message.get("ts"), message.get("user")
     if not isinstance(ts, str) or not isinstance(user, str):
         return None
     if message.get("subtype") not in _SPOKEN or message.get("hidden") or _is_robot(message, me):
         return None
     text = message.get("text")
-    question = Question(
+    return Question(
         team=me.team_id,
         channel=channel,
         ts=ts,
@@ -184,11 +216,9 @@ def read_message(
         is_shared=is_shared,
         user_team=message.get("user_team") or message.get("source_team") or message.get("team"),
         gesture=message.get("client_msg_id"),
+        words=words_of(message, me.user_id),
         message=message,
     )
-    if question.is_mention or question.is_direct or question.in_thread:
-        return question
-    return None
 
 
 def by_hand(
@@ -208,40 +238,12 @@ def by_hand(
         thread_ts=thread_ts or key.ts,
         user=user,
         text=text,
+        words=text,
         channel_type=_TYPE_BY_PREFIX.get(key.channel[:1], "channel"),
         is_mention=True,
         origin=origin,
         about=about,
     )
-
-
-def mentions(message: Message, user_id: str) -> bool:
-    """True when the message addresses this user, in its text or only in its blocks."""
-    return user_id in mentioned(message)
-
-
-def mentioned(message: Message) -> set[str]:
-    """Ids of the users and user groups addressed in a message's text and rich text.
-
-    Typed text that merely looks like a mention arrives with ``&lt;`` and does not count.
-    """
-    text = message.get("text")
-    tokens = re.findall(r"<(?:@|!subteam\^)([A-Z0-9]+)[|>]", text) if isinstance(text, str) else []
-    found = set(tokens)
-    for element in _elements(message.get("blocks")):
-        if element.get("type") == "user":
-            found.add(str(element.get("user_id")))
-        elif element.get("type") == "usergroup":
-            found.add(str(element.get("usergroup_id")))
-    return found
-
-
-def without_mention(text: str, user_id: str) -> str:
-    """The text without Footnote's own mention, and without the gap it leaves behind."""
-    own = rf"<@{re.escape(user_id)}(?:\|[^>]*)?>"
-    text = re.sub(rf"\A\s*(?:{own}[\s,:;–-]*)+", "", text)
-    text = re.sub(rf"[ \t]*{own}(?=[.,;:!?)])", "", text)
-    return re.sub(rf"[ \t]*{own}[ \t]*", " ", text).strip()
 
 
 def _is_robot(message: Message, me: Identity) -> bool:
@@ -255,6 +257,8 @@ def _is_robot(message: Message, me: Identity) -> bool:
 def _changed(event: Message, me: Identity, is_shared: bool) -> Found:
     """An edit is a question only the first time the mention appears in it.
 
+    One that takes the mention away is an edit of the question that it was.
+
     Slack also sends ``message_changed`` for link previews, thread counters and detected languages.
     """
     message, before = event.get("message"), event.get("previous_message")
@@ -263,7 +267,7 @@ def _changed(event: Message, me: Identity, is_shared: bool) -> Found:
     if message.get("subtype") == "tombstone":
         return _deleted(event, message.get("ts"), me)
     before = before if isinstance(before, Mapping) else {}
-    question = read_message(
+    question = _said(
         {**message, "edited": message.get("edited", {})},
         me,
         channel=event["channel"],
@@ -272,21 +276,12 @@ def _changed(event: Message, me: Identity, is_shared: bool) -> Found:
     )
     if question is None:
         return None
-    if question.is_mention and not mentions(before, me.user_id):
+    was_mention = mentions(before, me.user_id)
+    if question.is_mention and not was_mention:
         return question
     reworded = "edited" in message and message.get("text") != before.get("text")
-    return Edited(question) if reworded else None
+    return Edited(question) if reworded and (was_mention or _concerns(question)) else None
 
 
 def _deleted(event: Message, ts: object, me: Identity) -> Deleted | None:
     return Deleted(Key(me.team_id, event["channel"], ts)) if isinstance(ts, str) else None
-
-
-def _elements(node: object) -> Iterator[Message]:
-    if isinstance(node, Mapping):
-        yield node
-        for value in node.values():
-            yield from _elements(value)
-    elif isinstance(node, list):
-        for value in node:
-            yield from _elements(value)

@@ -146,9 +146,16 @@ class Journal(Archive):
         self._change(key, (NotedMessage.state == "noted") | left, state="ignored", reason=reason)
 
     def delete(self, key: Key) -> None:
-        """The question is gone: a pending answer is not posted."""
+        """The question is gone: a pending answer is not posted, nor one to a late event."""
         pending = NotedMessage.state.in_(("noted", "ignored", "claimed"))
-        self._change(key, pending, state="deleted", owner=None)
+        if not self._change(key, pending, state="deleted", owner=None) and not self.message(key):
+            self.note(Question(key.team, key.channel, key.ts, key.ts, None, "", "", False))
+            self._change(key, pending, state="deleted", owner=None)
+
+    def withdraw(self, key: Key, reason: str) -> None:
+        """The question was changed into none; changed back, it may be answered again."""
+        open_ = NotedMessage.state.in_(("noted", "claimed"))
+        self._change(key, open_, state="ignored", reason=reason, owner=None)
 
     def message(self, key: Key) -> NotedMessage | None:
         with self.session() as session:

@@ -5,11 +5,12 @@ where it is plainly meant for Footnote, by these rules, in this order:
 
 1.  Footnote has answered in the thread, or is about to: a notice of its own is not speaking.
 2.  Nobody told it to stop since it was last mentioned.
-3.  The message has words, and is more than a thank-you.
-4.  It addresses nobody else, by mention or by name.
+3.  It addresses nobody else, by mention or by name.
+4.  It asks: a question, a request, or a problem. Thanks, chit-chat and what somebody is doing
+    are for people.
 5.  Since Footnote last spoke, nobody else has: otherwise people are talking to each other.
-6.  It comes from somebody who mentioned Footnote in this thread; or it is a question, in a
-    thread that a mention or an alert began.
+6.  It comes from somebody whom Footnote has answered, or who mentioned it, in this thread; or it
+    is a question, in a thread that a mention or an alert began.
 """
 
 import re
@@ -17,32 +18,24 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from bot.events import Identity, Message, Question, mentioned, mentions, without_mention
+from bot.events import Identity, Message, Question, metadata_of
+from bot.mentions import mentioned, mentions, words_of
+from bot.phrases import asks, is_question, is_stop
 
 Action = Literal["answer", "help", "stop", "ignore"]
 
-_STOP = re.compile(
-    r"(please |ok |okay |thanks |thank you )*"
-    r"(stop|stop it|stop (answering|replying|talking)|be quiet|quiet|silence|hush|shut up|mute|"
-    r"go away)"
-    r"( please| now| thanks| thank you| footnote)*"
+_NAME = r"@?([\w.-]+)"
+_GREETING = r"(?:(?:hey|hi|hello|ok|okay|thanks|and|so|but)[ ,]+)*"
+_CALLS = (
+    re.compile(rf"{_GREETING}{_NAME} ?[,:–-](?=\s)"),
+    re.compile(rf"(?:hey|hi|hello) {_NAME}\b"),
+    re.compile(
+        rf"{_GREETING}{_NAME} (?:can|could|would|will|did|do|are|have|please|pls) ?(?:you)?\b"
+    ),
+    re.compile(rf"[,–-] ?{_NAME}\s*(?:[,?!.…]|$)"),
+    re.compile(r"@([\w.-]+)"),
 )
-_THANKS = re.compile(
-    r"((thanks|thank you|thx|ty|ta|cheers|ok|okay|k|kk|cool|great|perfect|awesome|nice|super|good|"
-    r"got it|understood|makes sense|will do|done|works|worked|that worked|that works|it works|"
-    r"that helped|lgtm|ack|noted|yes|yep|yeah|no|nope|sure|right|exactly|never mind|nvm|"
-    r"a lot|so much|very much|all|again|for that|for the help|all good|\+1) ?)+"
-)
-_QUESTION = re.compile(
-    r"(and|but|so|ok|okay|also|then|hm+|well|or)?,? ?"
-    r"(what|whats|how|hows|why|where|wheres|when|which|who|whom|whose|is|are|was|were|can|could|"
-    r"do|does|did|should|shall|will|would|has|have|may|any|what's|how's|where's|isn't|doesn't)\b"
-)
-_CALL = re.compile(
-    r"(?:(?:hey|hi|hello|ok|thanks),? )?(?:@([\w.-]+)|([\w.-]+) ?[,:–])", re.IGNORECASE
-)
-_MARK = re.compile(r"[?？؟]")
-_NOT_WORDS = re.compile(r"```.*?```|`[^`]*`|https?://\S+|<[^>]*>", re.DOTALL)
+"""``kim, can you?``, ``hey kim``, ``kim can you``, ``what do you think, kim?``, ``ask @kim``."""
 
 
 NOT_PART = "not part of the thread"
@@ -65,8 +58,8 @@ def decide(
     name_of: Callable[[str], str | None] = lambda _user: None,
 ) -> Decision:
     """Whether to answer; ``answering`` tells that an answer in this thread is under way."""
-    words = without_mention(question.text, me.user_id)
-    earlier = [m for m in thread if str(m.get("ts", "")) < question.ts]
+    words = question.words
+    earlier = [m for m in thread if question.follows(m)]
     if question.is_mention or question.is_direct:
         if is_stop(words):
             return Decision("stop", "told to stop")
@@ -80,56 +73,45 @@ def decide(
         return Decision("ignore", "told to stop earlier")
     if is_stop(words):
         return Decision("stop", "told to stop")
-    plain = _plain(words)
-    if not plain or _THANKS.fullmatch(plain):
-        return Decision("ignore", "nothing asked")
-    return _between_people(question, words, earlier, me, name_of)
+    return _between_people(question, earlier, me, name_of)
 
 
 def _between_people(
     question: Question,
-    words: str,
     earlier: Sequence[Message],
     me: Identity,
     name_of: Callable[[str], str | None],
 ) -> Decision:
+    if mentioned(question.message):
+        return Decision("ignore", "addressed to somebody else")
+    if not asks(question.words):
+        return Decision("ignore", "nothing asked")
     speakers = {str(m["user"]) for m in earlier if _is_person(m, me)} - {str(question.user)}
-    if mentioned(question.message) or "<!" in question.text or _names(words, speakers, name_of):
+    if _names(question.words, speakers, name_of):
         return Decision("ignore", "addressed to somebody else")
     last_own = max((i for i, m in enumerate(earlier) if me.spoke(m)), default=len(earlier))
     if any(_is_person(m, me) and m["user"] != question.user for m in earlier[last_own + 1 :]):
         return Decision("ignore", "people are talking to each other")
-    askers = {m["user"] for m in earlier if _is_person(m, me) and mentions(m, me.user_id)}
-    if question.user in askers:
+    if question.user in _askers(earlier, me):
         return Decision("answer")
     root = earlier[0] if earlier else {}
     own_thread = not _is_person(root, me) or mentions(root, me.user_id)
-    if own_thread and is_question(words):
+    if own_thread and is_question(question.words):
         return Decision("answer")
     return Decision("ignore", "not one of the askers")
 
 
-def is_stop(words: str) -> bool:
-    return bool(_STOP.fullmatch(_plain(words)))
-
-
-def is_question(words: str) -> bool:
-    """True for a question mark outside code and addresses, or an opening that asks."""
-    prose = _NOT_WORDS.sub(" ", words).strip()
-    return bool(_MARK.search(prose) or _QUESTION.match(prose.lower()))
-
-
-def _plain(words: str) -> str:
-    """Lower case, no punctuation, no emoji: the form in which fixed phrases are compared."""
-    words = re.sub(r":[a-z0-9_+-]+:", " ", words.lower())
-    return " ".join(re.sub(r"[^\w\s'+]", " ", words).split())
+def _askers(earlier: Sequence[Message], me: Identity) -> set[object]:
+    """Who mentioned Footnote, and whom it answered: a shortcut leaves no mention."""
+    mentioners = {m["user"] for m in earlier if _is_person(m, me) and mentions(m, me.user_id)}
+    return mentioners | {metadata_of(m)[1].get("asker") for m in earlier if me.spoke(m)}
 
 
 def _was_stopped(earlier: Sequence[Message], me: Identity) -> bool:
     for message in reversed(earlier):
         if not _is_person(message, me):
             continue
-        if is_stop(without_mention(str(message.get("text") or ""), me.user_id)):
+        if is_stop(words_of(message, me.user_id)):
             return True
         if mentions(message, me.user_id):
             return False
@@ -141,20 +123,19 @@ def _has_content(earlier: Sequence[Message], me: Identity) -> bool:
     return any(
         m.get("subtype") != "tombstone"
         and not me.wrote(m)
-        and (
-            without_mention(str(m.get("text") or ""), me.user_id)
-            or m.get("attachments")
-            or (m.get("blocks") and not mentions(m, me.user_id))
-        )
+        and (words_of(m, me.user_id) or m.get("attachments"))
         for m in earlier
     )
 
 
 def _names(words: str, speakers: Collection[str], name_of: Callable[[str], str | None]) -> bool:
-    """``kim, can you check?``, ``@kim check``: opens with the name of somebody in the thread."""
-    opening = _CALL.match(words)
-    known = {part for user in speakers for part in (name_of(user) or "").lower().split()}
-    return opening is not None and (opening[1] or opening[2]).lower() in known
+    """Whether somebody in the thread is called by name."""
+    low = words.lower()
+    called = {match[1].strip(".-") for call in _CALLS[:3] if (match := call.match(low))}
+    called |= {match[1].strip(".-") for call in _CALLS[3:] for match in call.finditer(low)}
+    return bool(called) and any(
+        part in called for user in speakers for part in (name_of(user) or "").lower().split()
+    )
 
 
 def _is_person(message: Message, me: Identity) -> bool:

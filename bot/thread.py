@@ -16,7 +16,8 @@ from slack_sdk import WebClient
 
 from agent.conversation import CitedChunk, Conversation, Speaker, Turn
 from bot.alerts import message_text
-from bot.events import Identity, Message, Question, metadata_of, without_mention
+from bot.events import Identity, Message, Question, metadata_of
+from bot.mentions import files_of, without_own_mention
 
 EVENT_TYPE = "footnote_answer"
 """Type of the metadata that an own reply carries."""
@@ -75,16 +76,18 @@ def build_conversation(
 def question_text(question: Question, me: Identity, names: Names) -> str:
     """The asker's words: own mention gone, tokens read, entities decoded."""
     said = {"text": question.text, "blocks": question.message.get("blocks")}
-    text = message_text(_without_own_mention(said, me.user_id), names, limit=_WHOLE)
+    text = message_text(without_own_mention(said, me.user_id), names, limit=_WHOLE)
     return _shorten(text.strip(), MAX_QUESTION_CHARS)
 
 
-def notes(question: Question) -> list[str]:
-    """What of the question was not read, in words for the asker."""
+def notes(question: Question, thread: Sequence[Message] = ()) -> list[str]:
+    """What of the question, and of a thread that it is all about, was not read: for the asker."""
     said = []
-    if question.files:
-        names = ", ".join(f"`{name.replace('`', '')[:80]}`" for name in question.files[:3])
-        more = f" and {len(question.files) - 3} more" if len(question.files) > 3 else ""
+    seen = [m for m in thread if m.get("ts") != question.ts]
+    files = [*question.files, *(name for message in seen for name in files_of(message))]
+    if files:
+        names = ", ".join(f"`{name.replace('`', '')[:80]}`" for name in files[:3])
+        more = f" and {len(files) - 3} more" if len(files) > 3 else ""
         said.append(f"Attachments (images, files) are not read: {names}{more}.")
     if len(question.text) > MAX_QUESTION_CHARS:
         said.append("Your message was too long to read whole: its middle was left out.")
@@ -141,7 +144,7 @@ def _turn(message: Message, me: Identity, names: Names) -> Turn | None:
         name = name or (names(user) if isinstance(user, str) else None) or "a bot"
     else:
         name = (names(user) if isinstance(user, str) else None) or "somebody"
-    text = message_text(_without_own_mention(message, me.user_id), names).strip()
+    text = message_text(without_own_mention(message, me.user_id), names).strip()
     if not text:
         return None
     speaker: Speaker = "other_bot" if robot else "person"
@@ -217,34 +220,3 @@ def _shorten(text: str, limit: int) -> str:
 def _payload(message: Message) -> dict[str, Any]:
     kind, payload = metadata_of(message)
     return payload if kind == EVENT_TYPE else {}
-
-
-def _without_own_mention(message: Message, user_id: str) -> dict[str, Any]:
-    """The message without Footnote's own mention.
-
-    What a person typed stands whole in the text; their blocks only say it again.
-    """
-    text = message.get("text")
-    typed = isinstance(text, str) and bool(text.strip()) and not message.get("bot_id")
-    return {
-        **message,
-        "text": without_mention(text, user_id) if isinstance(text, str) else "",
-        "blocks": None if typed else _without_user(message.get("blocks"), user_id),
-    }
-
-
-def _without_user(node: Any, user_id: str) -> Any:
-    """Blocks without this user's mention in rich text."""
-    if isinstance(node, dict):
-        return {key: _without_user(value, user_id) for key, value in node.items()}
-    if isinstance(node, list):
-        return [
-            _without_user(value, user_id)
-            for value in node
-            if not (
-                isinstance(value, dict)
-                and value.get("type") == "user"
-                and value.get("user_id") == user_id
-            )
-        ]
-    return node

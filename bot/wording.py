@@ -11,6 +11,11 @@ HELP = (
 )
 THINKING = "is thinking…"
 STOPPED = "Stopped: this answer is not complete."
+STOPPED_EARLY = "Stopped. There was nothing to show yet."
+UNREADABLE = (
+    "I could not read this thread, so I do not know what it is about. "
+    "Please ask me in words, or mention me again in a moment."
+)
 INTERRUPTED = "I am restarting: the answer goes on in a moment."
 RESTARTING = "I am restarting, and your question got lost with that. Please ask again in a minute."
 LOOKING_UP = "Looking it up: the answer comes below."

@@ -411,5 +411,7 @@ def test_the_stop_button_calls_the_answer_off(slack: Slack, start: Start, script
     ts = say(slack, f"{AT} how do I roll back?")
     assert script.entered.wait(10)
     slack.post("stop", user=ONCALL, channel="C0INCIDENT", thread_ts=ts)
+    [word] = wait_for(lambda: slack.posts())
     running.settle(2)
-    assert not slack.posts()
+    assert (word["thread_ts"], word["text"][:7]) == (ts, "Stopped")
+    assert len(slack.posts()) == 1

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.events import Deleted, Identity, Key, Question, mentioned, read_event, without_mention
+from bot.events import Deleted, Edited, Identity, Key, Question, read_event
+from bot.mentions import mentioned, without_mention
 
 ME = Identity("U0FOOTNOTE", "B0FOOTNOTE", "T0SANDBOX", "E0CORP")
 AT = "<@U0FOOTNOTE>"
@@ -114,7 +115,21 @@ def test_an_edit_is_a_question_only_when_it_brings_the_mention() -> None:
     assert isinstance(asked, Question)
     assert (asked.ts, asked.edited) == ("1700000001.000100", True)
     assert read_event(changed({"text": f"{AT} why?"}, {"text": f"{AT} wy?"}), ME) is None
-    assert read_event(changed({"text": "why?"}, {"text": f"{AT} why?"}), ME) is None
+
+
+def test_an_edit_that_takes_the_mention_away_changes_the_question_it_was() -> None:
+    edited = read_event(changed({"text": "oops", "edited": {}}, {"text": f"{AT} why?"}), ME)
+    assert isinstance(edited, Edited)
+    assert (edited.question.words, edited.question.is_mention) == ("oops", False)
+    assert read_event(changed({"text": "b", "edited": {}}, {"text": "a"}), ME) is None
+
+
+def test_words_that_stand_in_blocks_alone_are_heard() -> None:
+    parts = [{"type": "user", "user_id": "U0FOOTNOTE"}, {"type": "text", "text": " where is it?"}]
+    section = {"type": "rich_text_section", "elements": parts}
+    found = question(text="", blocks=[{"type": "rich_text", "elements": [section]}])
+    assert found is not None
+    assert (found.is_mention, found.words) == (True, "where is it?")
 
 
 def test_a_deleted_message_is_known_by_the_ts_of_the_message() -> None:
@@ -135,7 +150,7 @@ def test_people_and_groups_addressed_are_found_in_text_and_blocks() -> None:
         }
     ]
     text = "<@U1|kim> <!subteam^S1|@team> <!here> <#C1|c> &lt;@U9&gt;"
-    assert mentioned({"text": text, "blocks": blocks}) == {"U1", "S1", "U2", "S2"}
+    assert mentioned({"text": text, "blocks": blocks}) == {"U1", "S1", "U2", "S2", "here"}
 
 
 JSON = st.recursive(

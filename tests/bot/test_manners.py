@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from bot.events import NOTICE, Identity, Question, read_message
-from bot.manners import decide, is_question, is_stop
+from bot.manners import decide
 
 ME = Identity("U0FOOTNOTE", "B0FOOTNOTE", "T0SANDBOX")
 AT = "<@U0FOOTNOTE>"
@@ -80,14 +80,20 @@ def test_it_answers_what_is_meant_for_it(thread: tuple[Said, ...], says: Said) -
         (ASKED, ("sam", "<!here> is anybody affected?"), "addressed to somebody else"),
         ((*TAGGED, ), ("kim", "lee: can you restart it?"), "addressed to somebody else"),
         ((*TAGGED, ), ("kim", "@lee can you restart it?"), "addressed to somebody else"),
-        ((*TAGGED, ), ("lee", "found it, one pod is stuck"), "not one of the askers"),
+        ((*TAGGED, ), ("kim", "hey lee can you restart it?"), "addressed to somebody else"),
+        ((*TAGGED, ), ("kim", "what do you think, lee?"), "addressed to somebody else"),
+        ((*TAGGED, ), ("lee", "did you restart it, Kim"), "addressed to somebody else"),
+        ((*TAGGED, ), ("lee", "one pod is stuck"), "not one of the askers"),
+        ((*TAGGED, ), ("lee", "show me the dashboard"), "not one of the askers"),
         ((*TAGGED, ), ("lee", "did you look at the pods?"), "not one of the askers"),
-        ((*TAGGED, ("lee", "found it")), ("kim", "ok, watching the graphs"), BETWEEN),
-        (ASKED, ("kim", "that is what I do as well"), "not one of the askers"),
+        ((*TAGGED, ("lee", "found it")), ("kim", "which pod is it?"), BETWEEN),
+        (ASKED, ("kim", "that is what I do as well"), "nothing asked"),
         (ASKED, ("sam", "thanks a lot!"), "nothing asked"),
         (ASKED, ("sam", "ok, got it :thumbsup:"), "nothing asked"),
         (ASKED, ("sam", ":+1:"), "nothing asked"),
         (ASKED, ("sam", ""), "nothing asked"),
+        (ASKED, ("sam", "rolled back, looking at the graphs"), "nothing asked"),
+        (ALERT, ("sam", "<https://status.example.com>"), "nothing asked"),
         ((*ASKED, ("sam", "stop")), ("kim", "what about the EU?"), "told to stop earlier"),
         ((*ASKED, ("kim", f"{AT} stop")), ("sam", "what about the EU?"), "told to stop earlier"),
         ((("kim", "deploying"), ("lee", "ok")), ("sam", "stop"), "not part of the thread"),
@@ -112,34 +118,25 @@ def test_direct_messages_are_always_for_it() -> None:
     assert hear(("sam", "ok"), channel="D0SAM")[0] == "answer"
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        "where is it",
-        "and how do I check",
-        "so, what now",
-        "is it up",
-        "restart it?",
-        "что это？",
-        "¿y ahora?",
-    ],
-)
-def test_a_question_is_known_by_its_mark_or_its_opening(words: str) -> None:
-    assert is_question(words)
+def test_who_had_it_answer_without_a_mention_may_go_on_asking() -> None:
+    root, reply = message(0, ("kim", "ledger is slow")), message(1, ("bot", "Look there [a-0]."))
+    reply["metadata"] = {"event_type": "footnote_answer", "event_payload": {"asker": "U0SAM"}}
+    for who, action in (("sam", "answer"), ("lee", "ignore")):
+        follow_up = message(2, (who, "and what if that does not help?"))
+        question = read_message(follow_up, ME, channel="C0X")
+        assert isinstance(question, Question)
+        assert decide(question, [root, reply, follow_up], ME, name_of=NAMES.get).action == action
 
 
-@pytest.mark.parametrize(
-    "words", ["found it", "see https://x.example/?a=1", "use `a ? b : c`", "ok"]
-)
-def test_a_mark_in_code_or_an_address_is_no_question(words: str) -> None:
-    assert not is_question(words)
-
-
-@pytest.mark.parametrize(
-    "words", ["stop", "STOP!", "please stop", "ok, stop it", "be quiet please"]
-)
-def test_words_that_mean_stop(words: str) -> None:
-    assert is_stop(words)
+def test_a_word_to_stop_is_heard_where_it_stands_in_blocks_alone() -> None:
+    section = {"type": "rich_text_section", "elements": [{"type": "text", "text": "please stop"}]}
+    told = message(2, ("sam", "")) | {"blocks": [{"type": "rich_text", "elements": [section]}]}
+    later = message(3, ("sam", "and what then?"))
+    thread = [*(message(n, said) for n, said in enumerate(ASKED)), told, later]
+    for number, decision in ((2, "stop"), (3, "ignore")):
+        question = read_message(thread[number], ME, channel="C0X")
+        assert isinstance(question, Question)
+        assert decide(question, thread, ME).action == decision
 
 
 def test_a_notice_of_its_own_makes_it_no_part_of_a_thread() -> None:

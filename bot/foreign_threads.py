@@ -14,7 +14,7 @@ _SECONDS = 600.0
 _MOST = 20_000
 
 
-class Elsewhere:
+class ForeignThreads:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._until: OrderedDict[tuple[str, str], float] = OrderedDict()

@@ -1,0 +1,115 @@
+"""Questions changed, taken back or unreadable, and messages with no words in their text."""
+
+from typing import Any
+
+import pytest
+
+from tests.bot.conftest import Start
+from tests.bot.stage import Json, Script, Slack, wait_for
+
+ONCALL = "U0ONCALL"
+AT = "<@U0FOOTNOTE>"
+
+
+def say(slack: Slack, text: str, **more: Any) -> str:
+    body = {"channel": "C0INCIDENT", "user": ONCALL, "text": text, **more}
+    return str(slack.post("say", **body)["ts"])
+
+
+def event(kind: str, **fields: Any) -> Json:
+    base = {"channel": "C0INCIDENT", "channel_type": "channel", "user": ONCALL}
+    body = {"type": "event_callback", "team_id": "T0SANDBOX"}
+    event_id = f"Ev{kind}{fields.get('ts')}{fields.get('subtype', '')}"
+    return {**body, "event_id": event_id, "event": {"type": kind, **base, **fields}}
+
+
+def answered_thread(slack: Slack) -> str:
+    ts = say(slack, f"{AT} how do I roll back?")
+    wait_for(lambda: slack.posts())
+    return ts
+
+
+@pytest.mark.parametrize("words", ["oops", f"{AT} stop"])
+def test_a_mention_edited_into_no_question_is_called_off(
+    words: str, slack: Slack, start: Start, script: Script
+) -> None:
+    running = start()
+    script.gate.clear()
+    ts = say(slack, f"{AT} how do I roll back?")
+    assert script.entered.wait(10)
+    slack.post("edit", channel="C0INCIDENT", ts=ts, text=words)
+    wait_for(lambda: running.answering.idle)
+    script.gate.set()
+    running.settle(3)
+    assert not slack.posts()
+
+
+def test_a_follow_up_edited_into_thanks_is_called_off_and_back_again_answered(
+    slack: Slack, start: Start, script: Script
+) -> None:
+    running = start()
+    root = answered_thread(slack)
+    running.settle(2)
+    script.gate.clear()
+    script.entered.clear()
+    ts = say(slack, "and how do I check it?", thread_ts=root)
+    assert script.entered.wait(10)
+    slack.post("edit", channel="C0INCIDENT", ts=ts, text="thanks, found it!")
+    wait_for(lambda: running.answering.idle)
+    script.gate.set()
+    assert len(slack.posts()) == 1
+    slack.post("edit", channel="C0INCIDENT", ts=ts, text=f"{AT} and how do I check it?")
+    wait_for(lambda: len(slack.posts()) == 2)
+
+
+def test_a_question_that_was_deleted_before_its_event_came_is_not_answered(
+    slack: Slack, start: Start, script: Script
+) -> None:
+    running = start()
+    ts = "1764400001.000100"
+    gone = event("message", subtype="message_deleted", deleted_ts=ts, ts="1764400003.000100")
+    slack.deliver(gone)
+    running.settle(1)
+    slack.deliver(event("app_mention", text=f"{AT} how?", ts=ts))
+    running.settle(2)
+    assert not slack.posts()
+    assert not script.conversations
+
+
+def test_under_a_bare_mention_a_thread_that_cannot_be_read_is_said_to_be_unreadable(
+    slack: Slack, start: Start, script: Script
+) -> None:
+    start()
+    root = say(slack, "refunds are stuck")
+    slack.post("fail", method="conversations.replies", error="missing_scope", times=0)
+    say(slack, AT, thread_ts=root)
+    [line] = wait_for(lambda: slack.posts())
+    assert "could not read this thread" in line["text"]
+    assert not script.conversations
+
+
+@pytest.mark.parametrize("channel", ["C0INCIDENT", "D0ONCALL"])
+def test_a_file_and_nothing_else_is_said_to_be_unread(
+    channel: str, slack: Slack, start: Start, script: Script
+) -> None:
+    start()
+    text = AT if channel == "C0INCIDENT" else ""
+    kind = "channel" if channel == "C0INCIDENT" else "im"
+    files = [{"id": "F0SHOT", "name": "<!here> shot.png", "mimetype": "image/png"}]
+    place = {"channel": channel, "channel_type": kind, "ts": "1764400001.000100"}
+    slack.deliver(event("message", subtype="file_share", text=text, files=files, **place))
+    [line] = wait_for(lambda: slack.posts())
+    assert "not read: `&lt;!here&gt; shot.png`" in line["text"]
+    assert not script.conversations
+
+
+def test_a_follow_up_whose_words_stand_in_blocks_alone_is_answered(
+    slack: Slack, start: Start, script: Script
+) -> None:
+    start()
+    root = answered_thread(slack)
+    section = {"type": "rich_text_section", "elements": [{"type": "text", "text": "and then?"}]}
+    blocks = [{"type": "rich_text", "elements": [section]}]
+    slack.deliver(event("message", text="", blocks=blocks, ts="1999999999.000100", thread_ts=root))
+    wait_for(lambda: len(slack.posts()) == 2)
+    assert script.conversations[-1].question == "and then?"
