@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 
 from bot.sandbox.elements import Html, el, join, link
+from bot.sandbox.emoji import emoji
 from bot.sandbox.translation import unescape
 
 Name = Callable[[str], str]
@@ -16,29 +17,8 @@ INLINE = re.compile(
     r"|(?<![\w*])\*(?P<bold>[^*\n]+)\*(?![\w*])"
     r"|(?<![\w_])_(?P<italic>[^_\n]+)_(?![\w_])"
     r"|(?<![\w~])~(?P<strike>[^~\n]+)~(?![\w~])"
-    r"|:(?P<emoji>[a-z0-9_+-]+):"
+    r"|:(?P<emoji>[a-z0-9_+-]+):(?::skin-tone-[2-6]:)?"
 )
-EMOJI = {
-    "eyes": "👀",
-    "+1": "👍",
-    "thumbsup": "👍",
-    "-1": "👎",
-    "thumbsdown": "👎",
-    "white_check_mark": "✅",
-    "warning": "⚠️",
-    "rotating_light": "🚨",
-    "fire": "🔥",
-    "mute": "🔇",
-    "tada": "🎉",
-    "books": "📚",
-    "mag": "🔍",
-    "hourglass_flowing_sand": "⏳",
-    "x": "❌",
-    "bulb": "💡",
-    "memo": "📝",
-    "sos": "🆘",
-    "speech_balloon": "💬",
-}
 
 
 def render(text: str, name: Name) -> Html:
@@ -51,10 +31,6 @@ def render(text: str, name: Name) -> Html:
         position = fence.end()
     parts.append(_lines(text[position:], name))
     return join(parts)
-
-
-def emoji(name: str) -> str:
-    return EMOJI.get(name.partition("::")[0], f":{name}:")
 
 
 def _lines(text: str, name: Name) -> Html:

@@ -4,7 +4,7 @@ import time
 from dataclasses import dataclass
 
 from bot.sandbox.elements import Html, el, join
-from bot.sandbox.mrkdwn import emoji
+from bot.sandbox.emoji import emoji
 from bot.sandbox.refusal import Json
 from bot.sandbox.rendering import Place, block, message_body
 from bot.sandbox.slack import Slack
@@ -253,18 +253,22 @@ def _tools(slack: Slack, look: Look, post: Post, *, inside: bool) -> Html:
 
 
 def _status(slack: Slack, look: Look, thread_ts: str) -> Html:
-    """The line under a thread while the app works, with Stop where there is a session."""
+    """The line under a thread while the app works, with Stop while it can be stopped."""
     status = slack.workspace.status(look.channel, thread_ts)
-    if not status:
+    streams = any(
+        post.streaming_since is not None and post.root_ts == thread_ts
+        for post in slack.workspace.in_order(look.channel)
+    )
+    if not status and not streams:
         return Html("")
     session = slack.workspace.sessions.get((look.channel, thread_ts), {})
     stop = el(
         "button", "Stop", type_="button", cls="button", data_do="stop", data_user=look.user,
         data_channel=look.channel, data_thread=thread_ts,
-    ) if session.get("status") == "processing" else None  # fmt: skip
+    ) if streams or session.get("status") == "processing" else None  # fmt: skip
     dots = el("span", el("i"), el("i"), el("i"), cls="dots", aria_hidden="true")
     return el(
-        "p", dots, el("b", slack.workspace.bot.name), " ", status, stop,
+        "p", dots, el("b", slack.workspace.bot.name), " ", status or "is writing…", stop,
         cls="status", role="status",
     )  # fmt: skip
 

@@ -8,7 +8,8 @@ from markdown_it.common.utils import escapeHtml
 from markdown_it.renderer import RendererHTML
 
 from bot.sandbox.elements import Html, el, join, link
-from bot.sandbox.mrkdwn import Name, emoji, inline, mention, render
+from bot.sandbox.emoji import emoji
+from bot.sandbox.mrkdwn import Name, inline, mention, render
 from bot.sandbox.refusal import Json
 
 

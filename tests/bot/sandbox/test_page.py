@@ -78,6 +78,25 @@ def test_shows_the_status_while_the_app_works(
     assert 'data-do="stop"' not in html(sandbox, f"/?channel=C0GENERAL&thread={ts}")
 
 
+def test_the_stop_button_stays_while_an_answer_streams_and_goes_with_its_end(
+    sandbox: Sandbox, client: WebClient, person: Person
+) -> None:
+    ts = person.say("@Footnote hi", channel="C0GENERAL")["ts"]
+    reader: Json = {"recipient_team_id": "T0SANDBOX", "recipient_user_id": "U0ONCALL"}
+    client.agents_sessions_setStatus(channel_id="C0GENERAL", thread_ts=ts, status="processing")
+    started = client.chat_startStream(channel="C0GENERAL", thread_ts=ts, **reader)
+    client.chat_appendStream(channel="C0GENERAL", ts=started["ts"], markdown_text="Drain")
+    address = f"/?channel=C0GENERAL&thread={ts}"
+    assert 'data-do="stop"' in html(sandbox, address)
+    client.chat_stopStream(channel="C0GENERAL", ts=started["ts"])
+    assert 'data-do="stop"' not in html(sandbox, address)
+
+
+def test_common_emoji_are_drawn_and_others_keep_their_name() -> None:
+    shown = render(":raising_hand: :wave::skin-tone-3: at 12:30:45 :our_own:", str)
+    assert "🙋 👋 at 12:30:45 :our_own:" in shown
+
+
 def test_markdown_keeps_html_as_text_and_loads_nothing() -> None:
     text = "**b** <img src=x onerror=alert(1)> ![i](https://evil.test/i.png) [x](javascript:1)"
     shown = body(blocks=[{"type": "markdown", "text": text}])
