@@ -55,7 +55,7 @@ def read_alert(text: str) -> Alert | None:
     addresses: list[str] = []
     for line in text.split("\n"):
         if _RUNBOOK.search(line):
-            addresses += [trimmed(address) for address in ADDRESS.findall(line)]
+            addresses += filter(_can_be_read, map(trimmed, ADDRESS.findall(line)))
     addresses.sort(key=lambda address: not _RUNBOOK.search(address))
     words = ADDRESS.sub(" ", text)
     names = [*_NAME.findall(words), *_TITLE_NAME.findall(words), *_IDENTIFIER.findall(words)]
@@ -79,6 +79,13 @@ def find_runbook(alert: Alert, index: Index) -> Runbook | None:
         if passage := _mentioning(name, alert, index):
             return Runbook((passage,), f"the alert name {name}")
     return None
+
+
+def _can_be_read(address: str) -> bool:
+    try:
+        return bool(urlsplit(address).netloc)
+    except ValueError:  # brackets around something that is no IPv6 address
+        return False
 
 
 def _page_of(address: str, paths: Sequence[str]) -> str | None:

@@ -86,6 +86,11 @@ def test_an_error_code_is_found_where_a_heading_names_it(index: Index) -> None:
     assert "Rotate the key." in runbook.passages[0].text
 
 
+def test_a_runbook_link_that_is_no_address_is_passed_over(index: Index) -> None:
+    assert read_alert("Runbook: https://[abc]/runbook/x and http://") is None
+    assert found("DiskFull fired, runbook: https://[abc]/DiskFull", index)
+
+
 def test_an_alert_that_the_docs_do_not_know_finds_nothing(index: Index) -> None:
     assert found("[FIRING:1] SomethingElse (x)", index) is None
 
@@ -108,3 +113,8 @@ def test_a_runbook_is_there_at_once(index: Index) -> None:
 @given(st.text(st.sampled_from("AbC-7 :=/[]#.\nrunbookhttps"), max_size=200))
 def test_any_text_can_be_read_for_an_alert(text: str) -> None:
     read_alert(text)
+
+
+@given(st.text(st.sampled_from("aF:]/[.%@#?1"), max_size=20))
+def test_any_runbook_address_can_be_looked_up(index: Index, rest: str) -> None:
+    found(f"runbook: https://{rest}", index)
