@@ -137,7 +137,8 @@ class Feedback:
 
     def _called(self, channel: str, owners: Iterable[str]) -> list[str]:
         """Whoever stands for the owners of the pages, else the channel's or the general group."""
-        of_owners = [self._owners[owner] for owner in owners if owner in self._owners]
+        names = [name for owner in owners for name in (owner, *owner.split(", "))]
+        of_owners = [self._owners[name] for name in names if name in self._owners]
         group = self._help_group(channel)
         return [*dict.fromkeys(of_owners)] or ([group] if group else [])
 

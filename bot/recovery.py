@@ -67,7 +67,8 @@ class Recovery:
         channel, thread_ts, ts = read_click(body)
         key = Key(self._me.team_id, channel, ts)
         noted = self._journal.message(key)
-        if noted and (told := self._answering.too_often(by_hand("message", key, clicker(body)))):
+        presser = by_hand("message", Key(key.team, channel, ""), clicker(body))
+        if told := self._answering.too_often(presser):
             say(respond, told, body=body)
             return
         try:

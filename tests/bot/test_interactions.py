@@ -195,3 +195,23 @@ def test_an_update_whose_word_from_slack_was_lost_is_not_posted_as_well(
     wait_for(lambda: lost)
     running.settle(3)
     assert len(replies(slack, ts)) == 1
+
+
+@pytest.mark.parametrize(
+    ("user", "says"), [("U0GUEST", "guest accounts"), (ONCALL, "Too many questions")]
+)
+def test_answer_again_keeps_the_rules_of_asking(
+    user: str, says: str, slack: Slack, start: Start, script: Script
+) -> None:
+    running = start(user_per_minute=1)
+    at = "<@U0FOOTNOTE>"
+    ts = say(slack, f"{at} how do I rol back?", ONCALL)
+    wait_for(lambda: replies(slack, ts))
+    running.settle(2)
+    slack.post("edit", channel=INCIDENT, ts=ts, text=f"{at} how do I roll back?")
+    wait_for(lambda: "footnote_again" in json.dumps(replies(slack, ts)))
+    place = {"channel": INCIDENT, "user": user, "ts": replies(slack, ts)[0]["ts"]}
+    slack.post("click", **place, action_id="footnote_again")
+    wait_for(lambda: any(says in m["text"] for m in whispers(slack)))
+    assert len(script.conversations) == 1
+    assert "footnote_again" in json.dumps(replies(slack, ts))
