@@ -20,10 +20,30 @@ from ingest.errors import FootnoteError, SettingsError
 
 SLACK_FAILED = (SlackApiError, OSError, HTTPException)
 """Everything a Web API call may raise when Slack refuses it or cannot be reached."""
-_PASSING = {
-    "ratelimited", "rate_limited", "internal_error", "fatal_error", "service_unavailable",
-    "request_timeout", "team_added_to_org", "unknown",
+# What Slack's error codes mean for whoever made the call; all others are final for that call.
+LIMITED = frozenset({"ratelimited", "rate_limited"})
+"""Nothing was done: later it will be."""
+_PASSING = LIMITED | {
+    "internal_error", "fatal_error", "service_unavailable", "request_timeout",
+    "team_added_to_org", "unknown",
 }  # fmt: skip
+"""Nobody knows whether it was done."""
+CONTENT = frozenset({
+    "invalid_blocks", "invalid_blocks_format", "msg_blocks_too_long", "msg_blocks_too_many",
+    "msg_too_long", "markdown_text_conflict", "no_text", "invalid_attachments",
+})  # fmt: skip
+"""The message as it is will never be taken; in a plainer form it may be."""
+METADATA = frozenset({
+    "metadata_too_large", "invalid_metadata_format", "invalid_metadata_schema",
+})  # fmt: skip
+"""It will be taken with less beside it."""
+UNAVAILABLE = frozenset({
+    "not_authorized", "missing_scope", "unknown_method", "method_deprecated", "no_permission",
+    "not_allowed_token_type", "feature_not_enabled", "access_denied",
+})  # fmt: skip
+"""This workspace or this app will never have it."""
+GONE = frozenset({"message_not_found", "channel_not_found"})
+"""What was asked for is not there any more, which says nothing about the next."""
 
 
 SILENT = logging.getLogger("slack_sdk.footnote")

@@ -6,13 +6,12 @@ from typing import Any
 
 from slack_sdk import WebClient
 
-from bot.clients import SLACK_FAILED, slack_error
+from bot.clients import GONE, SLACK_FAILED, slack_error
 from bot.report import Asked
 
 log = logging.getLogger(__name__)
 
 _MOST = 60
-_GONE = ("message_not_found", "channel_not_found")
 
 
 def permalinks(questions: Iterable[Asked], client: WebClient) -> dict[str, str]:
@@ -24,7 +23,7 @@ def permalinks(questions: Iterable[Asked], client: WebClient) -> dict[str, str]:
             found: Any = client.chat_getPermalink(channel=asked.channel, message_ts=asked.ts)
         except SLACK_FAILED as error:
             code = slack_error(error)
-            if code in _GONE:
+            if code in GONE:
                 continue
             log.warning("Questions are not linked to Slack: %s.", code)
             break

@@ -17,7 +17,7 @@ from slack_sdk.errors import SlackApiError
 
 from agent.answer import Answer
 from bot.alerts import message_text
-from bot.clients import SLACK_FAILED, is_passing, slack_error
+from bot.clients import CONTENT, METADATA, SLACK_FAILED, is_passing, slack_error
 from bot.events import Question, metadata_of
 from bot.markup import escape
 from bot.stream import Stream
@@ -28,11 +28,6 @@ log = logging.getLogger(__name__)
 MAX_METADATA = 3_000
 PLAIN_CHARS = 3_500
 
-CONTENT_ERRORS = {
-    "invalid_blocks", "invalid_blocks_format", "msg_blocks_too_long", "msg_blocks_too_many",
-    "msg_too_long", "markdown_text_conflict", "no_text", "invalid_attachments",
-}  # fmt: skip
-_METADATA = {"metadata_too_large", "invalid_metadata_format", "invalid_metadata_schema"}
 _ATTEMPTS = 3
 _NO_ANSWER = {"answer": "runbook", "question": "", "part": 0, "parts": 1}
 
@@ -142,7 +137,7 @@ class Replier:
                 **message,
             )
         except SLACK_FAILED as error:
-            if slack_error(error) in CONTENT_ERRORS:
+            if slack_error(error) in CONTENT:
                 raise
             raise NotPosted(slack_error(error)) from error
 
@@ -196,9 +191,9 @@ class Replier:
                 )
             except SLACK_FAILED as error:
                 code = slack_error(error)
-                if code in CONTENT_ERRORS:
+                if code in CONTENT:
                     raise
-                if code in _METADATA and metadata is not None:
+                if code in METADATA and metadata is not None:
                     metadata = {"event_type": EVENT_TYPE, "event_payload": _smallest(payload)}
                 elif not is_passing(error):
                     raise NotPosted(code) from error

@@ -10,9 +10,9 @@ from slack_bolt import Respond
 
 from agent.answer import Answer
 from bot.alerts import message_text
-from bot.clients import SLACK_FAILED, slack_error
+from bot.clients import CONTENT, SLACK_FAILED, slack_error
 from bot.events import Question
-from bot.reply import CONTENT_ERRORS, PLAIN_CHARS, NotPosted, plain_parts
+from bot.reply import PLAIN_CHARS, NotPosted, plain_parts
 
 log = logging.getLogger(__name__)
 
@@ -31,7 +31,7 @@ class Responder:
     def show_answer(self, answer: Answer, messages: list[Json]) -> None:
         for message in self.prepared(answer, messages):
             code = say(self.respond, message["text"], message["blocks"])
-            if code in CONTENT_ERRORS:
+            if code in CONTENT:
                 # Responses are few: what does not fit into one is left to Share in channel.
                 code = say(self.respond, plain_parts(message_text(message), PLAIN_CHARS)[0])
             if code:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 
 from slack_sdk import WebClient
 
-from bot.clients import SLACK_FAILED, is_passing, slack_error
+from bot.clients import SLACK_FAILED, UNAVAILABLE, is_passing, slack_error
 
 if TYPE_CHECKING:
     from agent.loop import Progress
@@ -24,10 +24,6 @@ log = logging.getLogger(__name__)
 REFRESH_SECONDS = 90.0
 PAUSE_SECONDS = 1.0
 _SHORT = 60
-_FOR_GOOD = {
-    "not_authorized", "missing_scope", "unknown_method", "method_deprecated", "no_permission",
-    "not_allowed_token_type", "feature_not_enabled", "access_denied",
-}  # fmt: skip
 
 Session = Literal["processing", "active", "closed"]
 
@@ -84,7 +80,7 @@ class Statuses:
         except SLACK_FAILED as error:
             code = slack_error(error)
             log.debug("%s refused: %s", method, code)
-            if code in _FOR_GOOD:
+            if code in UNAVAILABLE:
                 self._refused.add(method)
             return is_passing(error)
         return True

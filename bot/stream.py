@@ -14,14 +14,12 @@ from slack_sdk.errors import SlackApiError
 from agent.answer import Answer
 from bot.blocks import render_body
 from bot.blocks.elements import Block, context
-from bot.clients import SLACK_FAILED, Clients, slack_error
+from bot.clients import LIMITED, SLACK_FAILED, Clients, slack_error
 from bot.events import Identity, Question
 from bot.markup import escape
 from bot.thread import read_thread, unmarked
 
 log = logging.getLogger(__name__)
-
-_LATER = {"ratelimited", "rate_limited"}
 
 
 class Stream:
@@ -88,7 +86,7 @@ class Stream:
             refused = isinstance(error, SlackApiError)
             self._lost = self._ts is None and not refused
             # A lost response leaves open what is there; an append over the limit is made up for.
-            self._usable = self._ts is not None and code in _LATER
+            self._usable = self._ts is not None and code in LIMITED
             return False
         return True
 
