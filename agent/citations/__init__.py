@@ -109,6 +109,8 @@ class _Checker:
         self.text = text
         self.blocks = blocks
         self.given = given
+        self.known: dict[tuple[object, ...], bool] = {}
+        """What was asked before: long answers repeat themselves."""
         today = datetime.now(UTC)
         self.today = (today.year, today.month, today.day)
         self.sources = {source.id: _evidence(source.id, source.text) for source in sources}
@@ -131,7 +133,7 @@ class _Checker:
         found = list(find_spans(self.text, span, holes, block.code))
         wrong = [each for each in found if not self._is_fine(each, statement.ids)]
         right = [each.text for each in found if each.kind == "code" and each not in wrong]
-        for checked in sorted(wrong, key=lambda each: each.start):
+        for checked in _outermost(wrong):
             value = checked.value
             if value and not value.unit and any(occurs(value.text, code) for code in right):
                 continue  # it is spoken of in a command that was found right
@@ -167,11 +169,15 @@ class _Checker:
 
     def _in_comment(self, text: str, ids: Sequence[str]) -> Iterator[Checked]:
         found = find_spans(text, (0, len(text)), (), (), comment=True)
-        yield from (each for each in found if not self._is_fine(each, ids))
+        yield from _outermost([each for each in found if not self._is_fine(each, ids)])
 
     def _is_fine(self, checked: Checked, ids: Sequence[str]) -> bool:
-        cited = [self.sources[each] for each in ids]
-        return self._is_no_claim(checked, cited) or bool(supporting(cited, checked, self.given))
+        key = (checked.kind, checked.text, checked.denied, checked.things, *ids)
+        if key not in self.known:
+            cited = [self.sources[each] for each in ids]
+            fine = self._is_no_claim(checked, cited)
+            self.known[key] = fine or supporting(cited, checked, self.given) is not None
+        return self.known[key]
 
     def _is_no_claim(self, checked: Checked, cited: Sequence[Evidence]) -> bool:
         """Words of the question, placeholders, names of the retrieved pages, counts of a list."""
@@ -226,6 +232,15 @@ class _Checker:
             for word in words
             if not self.given.names(word) and not any(source.has(word) for source in cited)
         ]
+
+
+def _outermost(spans: Sequence[Checked]) -> Iterator[Checked]:
+    """In order, without those inside another: the path in a command needs no mark of its own."""
+    end = -1
+    for span in sorted(spans, key=lambda each: (each.start, -each.end)):
+        if span.end > end:
+            yield span
+            end = span.end
 
 
 def _logical_lines(code: str) -> Iterator[tuple[int, str]]:

@@ -7,6 +7,7 @@ may be filled with a word that the question, the thread or the source itself gav
 
 import re
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from itertools import pairwise
 
 _MARKED = (
@@ -91,8 +92,14 @@ class Template:
             at = match.end()
         self._add(command_words(text[at:]), PLACEHOLDER)
         self._starts: dict[str, list[int]] = {}
-        self._opens = [at for at, pattern in enumerate(self._open) if pattern is not None]
-        for at, pair in enumerate(self._words if self._opens else ()):
+        self._any = any(self._open)
+        # A command does not begin with a word that is all placeholder.
+        self._opens = [
+            at
+            for at, pattern in enumerate(self._open)
+            if pattern and not pattern.fullmatch(self._words[at][0].strip("`.,;"))
+        ]
+        for at, pair in enumerate(self._words if self._any else ()):
             for word in set(pair):
                 self._starts.setdefault(word, []).append(at)
 
@@ -101,14 +108,13 @@ class Template:
         for word in words:
             known = PLACEHOLDER if before in _DECLARES else pattern
             self._words.append((word, word.strip("`'\"().,;:")))
-            self._open.append(known if known.search(word) else None)
+            plain = word.isalpha() and word.islower() and "xxx" not in word
+            self._open.append(known if not plain and known.search(word) else None)
             before = word
 
     def filled_with(self, asked: Sequence[str], given: Callable[[str], bool]) -> bool:
         """Whether ``asked`` stands here with its placeholders filled or renamed."""
-        if not self._opens or not asked:
-            return False
-        if len(asked) == 1 and not re.search(r"[/=:.-]", asked[0]):
+        if not self._any or not asked:
             return False
         last = len(self._words) - len(asked)
         return any(
@@ -122,14 +128,18 @@ class Template:
         if word in (raw, stripped):
             return True
         pattern = self._open[at]
-        return pattern is not None and _fill(word, raw.strip("`.,;"), pattern, given)
+        filler = _filler(raw.strip("`.,;"), pattern) if pattern else None
+        return filler is not None and _fill(word, filler, given)
 
 
-def _fill(word: str, known: str, pattern: re.Pattern[str], given: Callable[[str], bool]) -> bool:
+@lru_cache(maxsize=4096)
+def _filler(known: str, pattern: re.Pattern[str]) -> re.Pattern[str] | None:
     parts = pattern.split(known)
-    if len(parts) > 5:
-        return False
-    match = re.fullmatch("(.+?)".join(map(re.escape, parts)), word)
+    return None if len(parts) > 5 else re.compile("(.+?)".join(map(re.escape, parts)))
+
+
+def _fill(word: str, filler: re.Pattern[str], given: Callable[[str], bool]) -> bool:
+    match = filler.fullmatch(word)
     return match is not None and all(
         PLACEHOLDER.fullmatch(value) is not None or given(value) for value in match.groups()
     )

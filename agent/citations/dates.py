@@ -60,7 +60,8 @@ _SAME_ZONE = {"UTC": "UTC|GMT|Z", "GMT": "UTC|GMT|Z"}
 _DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 WEEKDAYS = "(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?"
 _WORKING = re.compile(
-    r"week-?days?|(?:business|working) (?:day|hour)s?|\bmon(?:day)?s?\s?(?:-|–|to|through|until)\s?fri",
+    r"week-?days?|(?:business|working) (?:day|hour)s?"
+    r"|\bmon(?:day)?s?\s?(?:-|–|to|through|until)\s?fri",
     re.IGNORECASE,
 )
 

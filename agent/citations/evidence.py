@@ -233,7 +233,8 @@ class Evidence:
         if self.has(shown) or (text.endswith("()") and self.has(text[:-2])):
             return shown != text or not self.shortened(text)
         words = command_words(text)
-        if _JSON_LINE.fullmatch(text) and re.sub(r"\s+|,$", "", text) in self._dense:
+        is_json = _JSON_LINE.fullmatch(text) and re.search(r"[\[\]{}\":]", text)
+        if is_json and re.sub(r"\s+|,$", "", text) in self._dense:
             return True
         if len(words) == 1:
             return self._has_word(text) or self._has_filled(text, given)
@@ -278,7 +279,11 @@ class Evidence:
         def known(value: str) -> bool:
             return given.names(value) or self.has(value)
 
-        return self._template.filled_with(command_words(text), known)
+        words = command_words(text)
+        # A single word says nothing about what it fills; "deploy/cart" does.
+        if len(words) == 1 and not re.search(r"[/=:.-]", text):
+            return False
+        return self._template.filled_with(words, known)
 
 
 _Comparer = Callable[[Evidence, Checked, Given], bool]

@@ -48,7 +48,8 @@ class Checked:
 
 
 _DENIED_BEFORE = re.compile(
-    r"(?:\b(?:not?|never|without|nor|instead of|rather than|keine?|nicht|ohne|sans|pas)|n't)\s+"
+    r"(?:\b(?:not?|never|nothing (?:about|on)|without|nor|instead of|rather than|keine?|nicht|ohne"
+    r"|sans|pas)|n't)\s+"
     r"(?:(?:run|use|add|set|call|need|require|mention|name|document|cover|list|contain|include|say"
     r"|state|know|describe)\w*\s+)?(?:(?:the|an?|any|about|of|by|in|to|as|at)\s+)*[`\"“'(]*$",
     re.IGNORECASE,
