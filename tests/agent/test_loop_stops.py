@@ -6,7 +6,8 @@ import pytest
 
 from agent.loop import Progress, build_agent
 from agent.settings import AgentSettings
-from ingest.index import Index
+from ingest.documents import SearchResult
+from ingest.index import Index, IndexStatus
 from tests.agent.conftest import Ask, thread
 from tests.agent.test_loop import said, search
 from tests.fakes.messages_server import MessagesServer
@@ -252,3 +253,17 @@ def test_whatever_goes_wrong_beside_the_model_ends_in_passages(index: Index, pay
 
     assert (answer.verdict, answer.reason) == ("retrieval_only", "Answering with the model failed.")
     assert pay_4031 in [passage.id for passage in answer.citations]
+
+
+def test_an_index_that_cannot_even_tell_its_state_is_a_failed_answer(index: Index) -> None:
+    class Unreadable(Index):
+        def status(self) -> IndexStatus:
+            raise OSError("disk")
+
+        def search(self, query: str, **more: object) -> SearchResult:
+            raise OSError("disk")
+
+    answer = build_agent(Unreadable(index._settings), AgentSettings()).answer(thread("PAY-4031?"))
+
+    assert answer.verdict == "failed"
+    assert "disk" not in answer.text
