@@ -59,6 +59,7 @@ _QUESTION = re.compile(
         r"exactly|has|have)\b|$)",
         rf"(?:is|are|was|were|am|can|will|has|had|could|would|should|shall|does|might) "
         rf"(?!the (?:trick|job)\b)(?:{_ONE}|{_THING})",
+        r"(?:could|would|should|will|can|does) an? \w+ \w+",
         rf"did (?!(?:it|that|this|the \S+)$)(?:{_ONE}|{_THING})",
         rf"(?:do|have|may|must) (?:{_ONE}|any\w*|these|those)",
         rf"(?:isn't|aren't|wasn't|doesn't|don't|didn't|can't|won't|shouldn't|couldn't|hasn't) "
@@ -95,7 +96,8 @@ _REQUEST = re.compile(
         r"(?:give|get|find|list|describe|summari[sz]e|compare|translate|search|clarify) "
         r"(?:the|all|an?|more|every|any|for|what|which|where|how|it|this|that|both)\b"
         r"(?! (?:few )?(?:sec|second|min|minute|moment|try)s?\b)",
-        r"explain\b|elaborate\b|look (?:up|into|for)\b|list (?!looks|is|was)\w",
+        r"explain\b|elaborate\b|compare \w|go deeper$|next steps?$|look (?:up|into|for)\b|"
+        r"list (?!looks|is|was)\w",
         r"check (?!it out|this out|that out)(?:if|whether|for|what|which|how|that|this|the|it)\b",
         r"help(?: with\b| please| me| us|$)|(?:more|further) (?:details?|info|examples?|about)\b",
         r"(?:details|examples?|steps|link|sources?)(?: please)?$",
@@ -121,8 +123,9 @@ _CONTINUED = re.compile(
 )
 """``and for eu``, ``and the second one``: the same question, for something else."""
 _POLITE = re.compile(
-    r"(?:please|pls|plz|kindly|bitte) (?!wait|hold|ignore|do\b|don't|stand|stay|hang|disregard)\w"
-    r"|\S+ \S.* (?:please|pls|plz|bitte)$"
+    r"(?:please|pls|plz|kindly|bitte|por favor|per favore) (?!wait|hold|ignore|do\b|don't|stand|"
+    r"stay|hang|disregard)\w"
+    r"|(?!(?:no|ok|okay|thanks) )\S.* (?:please|pls|plz|bitte)$"
 )
 _THANKS = re.compile(r"(?:thanks|thank you|thx|ty|cheers|sorry|great|nice|ok|okay|right) for\b")
 _CJK = re.compile(
@@ -150,12 +153,14 @@ _PROBLEM = re.compile(
         r"missing)\b",
         r"\b(?:corrupt\w*|panic\w*|problems?|issues?|bug|regress\w+|outage|unresponsive|"
         r"unhealthy)\b",
-        rf"{_NOT} (?:\w+ )?(?:work|start|help|load|connect|respond|run|fix|recover|resolv|build|"
+        rf"{_NOT} (?:\w+ )?(?:work|start|help|load|connect|respond|run|fix|recover|resolv|exist|"
+        r"build|"
         r"deploy|"
         r"finish|com(?:e|ing) up|solv|go(?:ne)? away|find|reach|open|log in|see|"
         r"get(?:ting)? it)\w*",
         r"\b(?:no luck|no effect|nothing (?:happen|chang|help)\w*|same (?:error|problem|issue|"
         r"thing|result))",
+        r"\b(?:dead|deprecated|outdated|expired|invalid|no existe|sin funcionar)\b|\b404\b",
         r"\bstill (?:the same|down|red|seeing|getting|slow|happening|there|firing|pending|there|"
         r"no)\b",
         r"\bkeeps? \w+ing\b|\b(?:got|getting|seeing) (?:an? |the |these )?(?:warnings?|alerts?)\b",

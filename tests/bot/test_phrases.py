@@ -9,6 +9,11 @@ from hypothesis import strategies as st
 from bot.phrases import asks, is_question, is_stop
 
 ASKING = [
+    "compare v1 and v2", "would a restart help", "that link is dead", "404 on that link",
+    "shorter please", "next step", "sigue sin funcionar", "per favore spiega", "job keeps failing",
+    "tried that, no luck", "got \"connection refused\" on port 5432",
+    "exit code 137",
+    "dame un ejemplo",
     "and how do I check that it worked", "still the same error after that",
     "what about the EU cluster", "how about staging", "and for eu", "and for the EU cluster",
     "now for staging", "same for X", "the same for staging please", "for staging",
@@ -33,6 +38,10 @@ ASKING = [
     "hm, why is that", "the runbook link is broken", "where is it", "who owns this",
 ]  # fmt: skip
 SILENT = [
+    "ok let me look", "it recovered by itself", "the retry worked", "going with option 2",
+    "in progress", "on my way", "have a look at this", "that was it", "hat geklappt",
+    "parfait merci beaucoup", "paged the owners", "works like a charm", "ok please wait",
+    "no please",
     "lol", "on it", "looking", "rolled back", "that fixed it", "tysm", "danke", "great answer",
     "looks like the deploy is green now", "<https://grafana.example.com/d/ledger>",
     "https://example.com/a?b=c", "thanks all, I restart it now", "ok, watching the graphs",
