@@ -103,6 +103,19 @@ def test_a_file_and_nothing_else_is_said_to_be_unread(
     assert not script.conversations
 
 
+def test_under_a_snippet_without_words_a_bare_mention_names_the_snippet_as_unread(
+    slack: Slack, start: Start, script: Script
+) -> None:
+    start()
+    root = "1764400001.000100"
+    files = [{"id": "F0LOG", "name": "crash.log", "mimetype": "text/plain"}]
+    slack.deliver(event("message", subtype="file_share", text="", files=files, ts=root))
+    say(slack, AT, thread_ts=root)
+    [line] = wait_for(lambda: slack.posts())
+    assert "not read: `crash.log`" in line["text"]
+    assert not script.conversations
+
+
 def test_a_follow_up_whose_words_stand_in_blocks_alone_is_answered(
     slack: Slack, start: Start, script: Script
 ) -> None:
