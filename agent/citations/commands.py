@@ -43,7 +43,7 @@ _PROSE_WORD = (
     r"|by|it|its|a|an|of|that|this|which|will|can|should|must|sure|command|commands|first|once)\b)"
 )
 PROSE_COMMAND = re.compile(
-    r"(?:(?P<told>\b(?:[Rr]un|[Ee]xecute|[Tt]ype|[Ii]ssue|[Tt]ry)(?:ning)?:?\s+))?"
+    r"(?<![\w./-])(?=[A-Za-z])(?:(?P<told>(?:[Rr]un|[Ee]xecute|[Tt]ype|[Ii]ssue|[Tt]ry)(?:ning)?:?\s+))?"
     rf"(?P<command>(?<![\w./-])(?:(?P<sql>(?:DROP|TRUNCATE|ALTER|DELETE FROM|INSERT INTO)(?=\s+\w))"
     rf"|(?:{_TOOLS}|make)(?=\s+(?P<risky>(?:{_RISKY})(?![\w-]))?))"
     rf"(?:[ ]+{_PROSE_WORD}[\w.:=@<>${{}}/-]*[\w}}>/]){{1,5}})"
@@ -105,11 +105,11 @@ class Template:
 
     def _add(self, words: Sequence[str], pattern: re.Pattern[str]) -> None:
         before = "="
+        some = pattern.search(" ".join(words)) is not None
         for word in words:
             known = PLACEHOLDER if before in _DECLARES else pattern
             self._words.append((word, word.strip("`'\"().,;:")))
-            plain = word.isalpha() and word.islower() and "xxx" not in word
-            self._open.append(known if not plain and known.search(word) else None)
+            self._open.append(known if some and known.search(word) else None)
             before = word
 
     def filled_with(self, asked: Sequence[str], given: Callable[[str], bool]) -> bool:

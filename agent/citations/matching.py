@@ -65,6 +65,9 @@ def _begins(needle: str, before: str, text: str, at: int) -> bool:
 
 def _ends(needle: str, after: str) -> bool:
     own, other, beyond = needle[-1], after[:1], after[1:]
+    if own in "/~.*$" and " " in needle:
+        # "rm -rf /" does more than "rm -rf /tmp".
+        return not other.isalnum() and other not in ("/", "_", "{", "*")
     if not (own.isalnum() or own in "-_"):
         return True
     if other == "." and _is_field(needle, own, beyond):

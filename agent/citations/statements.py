@@ -51,7 +51,6 @@ class Block:
     """The text before that, or before this code block."""
     before: "Block | None" = None
     after: "Block | None" = None
-    info: str = ""
     fence: str = ""
     """What closes an unclosed fence; empty where it is closed."""
     code: tuple[Span, ...] = ()
@@ -127,7 +126,7 @@ class _Reader:
 
     def _add_code(self, token: Token, first: int, last: int) -> None:
         start, end = self._span(first, last)
-        block = Block("code", start, end, inner=(start, end), info=token.info.strip())
+        block = Block("code", start, end, inner=(start, end))
         if token.type == "fence":
             body_start = self._span(first, first + 1)[1] + 1
             lines = self.text[start:end].split("\n")

@@ -118,6 +118,7 @@ def test_the_same_in_another_form_stays_unmarked(docs: str, answer: str) -> None
         ("`DELETE FROM j WHERE s = 1`", "`DELETE FROM j`", "DELETE FROM j"),
         ("`terraform apply -target=m`", "`terraform apply`", "terraform apply"),
         ("`DRY_RUN=1 ./cleanup.sh --all`", "`./cleanup.sh --all`", "./cleanup.sh --all"),
+        ("`rm -rf /tmp/cache`", "`rm -rf /`", "rm -rf /"),
         ("`sudo -u postgres psql`", "`sudo psql`", "sudo psql"),
         ("```\nmake a\nmake b\n```", "`make b && make a`", "make b && make a"),
         ("```\ncat ids\nxargs rm\n```", "`cat ids | xargs rm`", "cat ids | xargs rm"),
