@@ -2,10 +2,17 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
+from slack_sdk import WebClient
 
+from bot.access import Access, Visit
 from bot.app import ANYTHING, Interaction
+from bot.channels import Channel
+from bot.events import Identity
+from bot.people import People
+from bot.settings import BotSettings
 from tests.bot.stage import Json, wait_for
 from tests.bot.test_run import ONCALL, System
 
@@ -102,3 +109,13 @@ def test_every_entrance_but_events_is_behind_the_guard(system: System) -> None:
     for listener in system.bot.listeners:
         guarded = isinstance(listener, Interaction)
         assert guarded or listener.kind == "event" or listener.name is ANYTHING
+
+
+def test_a_person_who_may_ask_lets_no_channel_that_others_read() -> None:
+    """FOOTNOTE_ALLOWED_USERS is about people: what is posted there, everybody reads."""
+    visit = Visit("U0GUEST", SHARED, is_shared=True, is_public=True)
+    settings = BotSettings(bot_token="xoxb-1", allowed_users=("U0GUEST",))
+    people = People(WebClient(base_url="http://127.0.0.1:1/"))
+    access = Access(people, Identity("U0", None, "T0"), settings, lambda _: Channel())
+    assert "shared with another organisation" in (access.refusal(visit) or "")
+    assert access.refusal(replace(visit, channel=INCIDENT, is_shared=None, is_public=False)) is None
