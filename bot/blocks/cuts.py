@@ -150,6 +150,8 @@ def _slice(runs: Runs, first: int, last: int) -> Runs:
     out: list[Run] = []
     position = 0
     for run in runs:
+        if position >= last:
+            break
         part = run.text[max(first - position, 0) : max(last - position, 0)]
         if part:
             out.append(replace(run, text=part))

@@ -7,6 +7,7 @@ like ``__init__``.
 """
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 from markdown_it import MarkdownIt
@@ -17,6 +18,7 @@ from bot.blocks.addresses import ADDRESS, trimmed
 
 _SLACK_LINK = re.compile(r"<((?:https?|mailto):[^\s<>|]*)\|([^<>\n]*)>")
 _DEFINITION = re.compile(r"\[([^\[\]\n]{1,200})\]:[ \t]*<?(?:[a-z][a-z0-9+.-]*:|\.{0,2}/|#)", re.I)
+_LABEL = re.compile(r"\[([^\[\]\n]{1,200})\]")
 _SCHEME = re.compile(r"(?:https?|ftp|mailto)$", re.IGNORECASE)
 _DUNDER = re.compile(r"__[a-z0-9_]+__(?![A-Za-z0-9_])")
 _GLOB_ENDS = frozenset("./,;:-_?!)]}")
@@ -74,9 +76,10 @@ def _definition(state: StateBlock, first: int, last: int, silent: bool) -> bool:
     match = _DEFINITION.match(state.src, begin, state.eMarks[first])
     if not match or match[1] in state.env.get("ids", ()):
         return False
-    used = f"[{match[1]}]".casefold() in state.src[: match.start()].casefold()
-    used = used or f"[{match[1]}]".casefold() in state.src[match.end() :].casefold()
-    return used and reference(state, first, last, silent)
+    if "labels" not in state.env:
+        state.env["labels"] = Counter(_LABEL.findall(state.src.casefold()))
+    is_used = state.env["labels"][match[1].casefold()] > 1
+    return is_used and reference(state, first, last, silent)
 
 
 def _push_link(state: StateInline, url: str, label: str) -> None:

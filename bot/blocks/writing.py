@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from bot.blocks.nodes import (
     HARD_BREAK,
@@ -86,6 +87,8 @@ def _row(cells: tuple[Runs, ...]) -> str:
     return "| " + " | ".join(texts) + " |"
 
 
+# While a long list is cut, its items are written again and again.
+@lru_cache(maxsize=1_024)
 def _runs(runs: Runs, in_table: bool = False) -> str:
     """Runs with their delimiters opened and closed where the marks change."""
     out: list[str] = []

@@ -2,6 +2,7 @@
 
 import re
 import string
+import time
 from typing import Any
 
 from hypothesis import given, settings
@@ -132,3 +133,13 @@ def test_deep_nesting_and_long_words_keep_the_limits(depth: int, mark: str, word
     messages = render_answer(answer(text))
     assert [broken_limits(message) for message in messages] == [[]] * len(messages)
     assert shown(messages).text.count("w") == words * 100
+
+
+def test_four_times_as_many_items_take_about_four_times_as_long() -> None:
+    def cost(items: int) -> float:
+        text = "\n".join(f"- item {n} [oncall/queues-1]" for n in range(items))
+        begin = time.process_time()
+        render_answer(answer(text))
+        return time.process_time() - begin
+
+    assert cost(2_400) < 9 * cost(600)
