@@ -84,6 +84,9 @@ class Template:
     def __init__(self, text: str) -> None:
         self._words: list[tuple[str, str]] = []
         self._open: list[re.Pattern[str] | None] = []
+        self._any = False
+        if not _ARGUMENT.search(text) and not _BRACED.search(text):
+            return
         at = 0
         for match in _CODE.finditer(text):
             self._add(command_words(text[at : match.start()]), PLACEHOLDER)
