@@ -63,8 +63,7 @@ _VALUES = re.compile(
     r"|(?<![\d.])\d+(?:\.\d+){2,}(?![,\d])(?:[-+][0-9A-Za-z.]*\w)?)"
     rf"|(?P<quantity>(?:{NO_WORD_BEFORE}(?<!\.)(?<![A-Za-z]-)|(?<=\d[dhm])){_QUANTITY}))"
 )
-_SPELT = re.compile(_WORD)
-_MAY_BE_SPELT = re.compile(rf"(?i:{'|'.join(_SMALL)}|{'|'.join(_TENS)}|half|quarter)")
+_SPELT = re.compile(rf"\b(?=[zotfsenhqZOTFSENHQ])(?:{_WORD})")
 _JOINT = re.compile(r"(?:,? and |, | )?")
 _LONG = 40
 
@@ -96,9 +95,8 @@ class Value:
 def read_values(text: str) -> list[Value]:
     """The values in ``text``, in order."""
     found = [_value(match) for match in _VALUES.finditer(text)]
-    if _MAY_BE_SPELT.search(text):
-        found += [_spelt(match) for match in _SPELT.finditer(text)]
-        found.sort(key=lambda value: value.start)
+    if spelt := [_spelt(match) for match in _SPELT.finditer(text)]:
+        found = sorted([*found, *spelt], key=lambda value: value.start)
     return list(_joined(text, found))
 
 

@@ -31,7 +31,8 @@ _SYSTEM = "|".join(
     )
 )
 TOKENS = re.compile(
-    rf"(?P<url>{_URL})"
+    # Nothing of all this begins within a word.
+    rf"(?<![A-Za-z0-9_])(?=[\w~./#@-])(?:(?P<url>{_URL})"
     r"|(?P<email>(?<![\w.+-])[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+)"
     r"|(?P<hash>\bsha(?:1|256|512):[0-9A-Fa-f]{6,}|(?<![\w-])[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b"
     r"|(?<![\w:])(?:[0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}\b"
@@ -49,7 +50,7 @@ TOKENS = re.compile(
     r"|(?<![\w.-])[a-z]\w{2,}(?:\.[a-z]\w*){2,}(?![\w.]\w)|\bX(?:-[A-Za-z]\w*)+\b|\b[A-Z]\d{1,2}\b(?![-.]\w)"
     rf"|\b[1-5]xx\b|\b(?:{_SYSTEM})\b)"
     rf"|(?P<zone>(?<=\d )(?:{ZONES})\b|(?<=[ap]m )(?:{ZONES})\b|(?<=[AP]M )(?:{ZONES})\b)"
-    rf"|(?P<weekday>\b{WEEKDAYS}\b)"
+    rf"|(?P<weekday>\b{WEEKDAYS}\b))"
 )
 WELL_KNOWN = re.compile(
     r"(?:utf|sha|iso|aes|rsa|md|base|x86|covid|ipv|http|ascii|latin|arm|amd|mp)-?\d+"
