@@ -59,6 +59,12 @@ class Archive:
                     )
                 )
 
+    def place(self, answer_id: str, reply_ts: str) -> None:
+        """An answer is in its thread now: where its reply stands."""
+        with self.session() as session:
+            if record := session.get(AnswerRecord, answer_id):
+                record.reply_ts = reply_ts
+
     def share(self, answer_id: str, ts: str) -> None:
         """A private answer has a place now: the thread under ``ts``, where it was asked for."""
         with self.session() as session:

@@ -174,7 +174,10 @@ class Delivery:
             over = None  # the runbook is worth more than a line that says there is no answer
         messages = list(self.render(answer))
         messages[0] = with_notes(messages[0], notes(question))
-        self._record(question, answer, None)  # before anybody can press its buttons
+        journal = self.journal
+        # Before anybody can press its buttons; afterwards only its place is added, so that a click
+        # that came meanwhile keeps what it did.
+        self._keep(functools.partial(journal.record, question, answer, None), answer)
         if isinstance(replier, Responder):
             replier.show_answer(answer, messages)
             reply_ts = NOWHERE
@@ -183,7 +186,9 @@ class Delivery:
             reply_ts = NOWHERE
         else:
             reply_ts = replier.post_answer(answer, messages, over, stream)
-        self._record(question, answer, reply_ts)
+        answered = functools.partial(journal.finish, question.key, "answered")
+        self._keep(functools.partial(answered, reply_ts=reply_ts, answer_id=answer.id), answer)
+        self._keep(functools.partial(journal.place, answer.id, reply_ts), answer)
 
     def _call_off(self, question: Question, stream: Stream | None) -> None:
         """What was shown of an answer that will not come: gone with its question, or said so."""
@@ -197,15 +202,12 @@ class Delivery:
         elif noted.state == "noted":
             stream.end(INTERRUPTED)
 
-    def _record(self, question: Question, answer: Answer, reply_ts: str | None) -> None:
-        """Into the journal; a database that is away costs nobody their answer.
+    def _keep(self, write: Callable[[], None], answer: Answer) -> None:
+        """Write to the journal; a database that is away costs nobody their answer.
 
         The reply's metadata keeps it from coming twice even so.
         """
         try:
-            if reply_ts is not None:
-                key, answer_id = question.key, answer.id
-                self.journal.finish(key, "answered", reply_ts=reply_ts, answer_id=answer_id)
-            self.journal.record(question, answer, reply_ts)
+            write()
         except JournalError:
             log.exception("answer %s is not in the journal", answer.id)

@@ -85,7 +85,14 @@ class System:
             return [m for m in own if m["metadata"]["event_payload"]["question"] == ts]
 
         found: Json = wait_for(reply)[0]
+        answer_id = found["metadata"]["event_payload"]["answer"]
+        wait_for(lambda: self.placed(answer_id))
         return ts, found
+
+    def placed(self, answer_id: str) -> bool:
+        """Whether the bot is done with an answer: it writes down where the reply stands last."""
+        record = self.bot.journal.answer(answer_id)
+        return record is not None and record.reply_ts is not None
 
     def click(self, action_id: str, message: Json, **more: Any) -> Json:
         place = {"channel": "C0INCIDENT", "ts": message["ts"]}
