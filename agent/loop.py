@@ -21,7 +21,7 @@ from agent.errors import Cancelled, ModelUnavailable, ParameterRefused
 from agent.exchange import Exchange, tool_calls
 from agent.memory import history, query_of, question, recalled
 from agent.model import ClaudeModel, Model
-from agent.offline import passages_answer
+from agent.offline import HELP, passages_answer
 from agent.preview import Preview
 from agent.progress import Progress
 from agent.prompts import prompt
@@ -41,10 +41,6 @@ log = logging.getLogger(__name__)
 _PAUSES = 2
 _CORPORA = 50
 """Descriptions of the docs that are kept: one for each selection of collections."""
-_HELP = (
-    "Ask me about anything in the team's docs: an error code, an alert, a how-to. "
-    "In a thread I read what was said before."
-)
 
 
 class _NotSearched(Exception):
@@ -88,7 +84,7 @@ class Agent:
         if on_paragraph:
             draft.on_text = Preview(draft, on_paragraph).grow
         if not conversation.question.strip() and not any(t.text for t in conversation.earlier):
-            return draft.answer("no_search", _HELP)
+            return draft.answer("no_search", HELP)
         why = "No language model is set up."
         models = self._models
         if models and (refusal := self._budget.refusal(conversation.asker_id)):

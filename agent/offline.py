@@ -15,12 +15,17 @@ from agent.deadline import Deadline, DeadlinePassed, Result
 from agent.draft import Draft
 from agent.errors import Cancelled
 from agent.memory import cited_before, query_of
+from agent.route import is_small_talk
 from ingest.documents import Passage, SearchResult
 from ingest.errors import FootnoteError, IndexMissing
 from ingest.index import Index
 
 log = logging.getLogger(__name__)
 
+HELP = (
+    "Ask me about anything in the team's docs: an error code, an alert, a how-to. "
+    "In a thread I read what was said before."
+)
 _LATE = 0.8
 """Seconds after the deadline in which an answer from passages is still made."""
 _SHOWN = 3
@@ -30,6 +35,8 @@ _TICKS = re.compile(r"`{3,}")
 
 def passages_answer(draft: Draft, why: str, seconds: float) -> Answer:
     """What the model found before it failed, else what a search of our own finds."""
+    if is_small_talk(draft.conversation.question):
+        return draft.answer("no_search", HELP)
     deadline = Deadline(seconds + _LATE, draft.deadline.cancel)
     deadline.start = draft.deadline.start
     index = draft.retrieval.index

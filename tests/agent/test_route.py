@@ -2,8 +2,10 @@
 
 import pytest
 
-from agent.route import is_lookup, searches_first
+from agent.loop import build_agent
+from agent.route import is_lookup, is_small_talk, searches_first
 from agent.settings import AgentSettings
+from ingest.index import Index
 from tests.agent.conftest import thread
 
 
@@ -40,3 +42,29 @@ def test_the_setting_decides() -> None:
     assert searches_first(question, AgentSettings(route="single"))
     assert searches_first(question, AgentSettings(route="auto"))
     assert not searches_first(question, AgentSettings(route="agent"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "hi",
+        "Hello there!",
+        "good morning, how are you today?",
+        "Thanks, that fixed it :tada:",
+        "super, vielen Dank!",
+        "What can you help me with?",
+        "who are you?",
+    ],
+)
+def test_without_a_model_small_talk_is_not_searched_for(index: Index, text: str) -> None:
+    answer = build_agent(index, AgentSettings()).answer(thread(text))
+
+    assert (answer.verdict, answer.citations) == ("no_search", ())
+    assert answer.text.startswith("Ask me about anything in the team's docs")
+
+
+@pytest.mark.parametrize(
+    "text", ["hi, what is PAY-4031?", "help with the ledger", "what do you do on a page?", "ok"]
+)
+def test_a_greeting_before_a_question_is_no_small_talk(text: str) -> None:
+    assert not is_small_talk(text)
