@@ -11,9 +11,9 @@ from typing import Any
 
 import sqlalchemy as sa
 from slack_sdk import WebClient
-from sqlalchemy.exc import IntegrityError
 
 from bot.clients import SLACK_FAILED, is_passing, slack_error
+from bot.database import insert
 from bot.events import NOTICE
 from bot.journal import Journal
 from bot.records import Announcement
@@ -36,13 +36,10 @@ class Announcements:
     def claim(self, name: str, detail: Sequence[str] = ()) -> bool:
         """True for one caller only; later once more, where the post that followed did not end."""
         now = time.time()
-        row = Announcement(name=name, at=now, attempts=1, done=False, detail=list(detail))
-        try:
-            with self._journal.session() as session:
-                session.add(row)
-        except IntegrityError:
-            return self._claim_again(name, now)
-        return True
+        values = {"at": now, "attempts": 1, "done": False, "detail": list(detail)}
+        with self._journal.session() as session:
+            claimed = insert(session, Announcement, name=name, **values)
+        return claimed or self._claim_again(name, now)
 
     def post(self, name: str, channel: str, message: dict[str, Any], thread_ts: str | None) -> bool:
         """Post what was claimed; False where that failed, for now or for good."""

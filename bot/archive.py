@@ -7,13 +7,12 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 
 import sqlalchemy as sa
-from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from agent.answer import Answer
 from agent.budget import Spent
 from agent.conversation import Turn
-from bot.database import explained
+from bot.database import explained, insert
 from bot.events import Question
 from bot.records import AnswerRecord, AnswerText, HumanCall, Vote, answer_record
 
@@ -105,10 +104,10 @@ class Archive:
 
     def vote(self, answer_id: str, user: str, vote: str, reason: str | None = None) -> None:
         """A person's vote; their last one counts."""
+        values = {"vote": vote, "reason": reason, "at": time.time()}
         with self.session() as session:
-            session.merge(
-                Vote(answer_id=answer_id, user=user, vote=vote, reason=reason, at=time.time())
-            )
+            if not insert(session, Vote, answer_id=answer_id, user=user, **values):
+                session.merge(Vote(answer_id=answer_id, user=user, **values))
 
     def votes(self, answer_id: str | None = None) -> list[Vote]:
         query = sa.select(Vote).order_by(Vote.at)
@@ -119,12 +118,8 @@ class Archive:
 
     def call_human(self, answer_id: str, user: str) -> bool:
         """Remember that a human was called; False when one was called before."""
-        try:
-            with self.session() as session:
-                session.add(HumanCall(answer_id=answer_id, user=user, at=time.time()))
-        except IntegrityError:
-            return False
-        return True
+        with self.session() as session:
+            return insert(session, HumanCall, answer_id=answer_id, user=user, at=time.time())
 
     def uncall_human(self, answer_id: str) -> None:
         """The call did not reach anybody: it may be tried again."""

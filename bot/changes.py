@@ -17,6 +17,7 @@ import sqlalchemy as sa
 
 from bot.announcements import Announcements
 from bot.change_note import Change, change_note, find_successor, stands_in
+from bot.database import insert
 from bot.journal import Journal
 from bot.records import AnswerRecord, CitedText
 from ingest.documents import Passage
@@ -81,8 +82,9 @@ class Changes:
             for hash_, (ident, at) in cited.items():
                 passage = found.get(ident)
                 if passage is not None and passage.hash == hash_:
-                    row = CitedText(hash=hash_, text=passage.text, url=passage.url, at=at)
-                    session.merge(row)
+                    values = {"text": passage.text, "url": passage.url, "at": at}
+                    if not insert(session, CitedText, hash=hash_, **values):
+                        session.merge(CitedText(hash=hash_, **values))
         self._remembered = now
 
     def _announce(self) -> None:

@@ -13,6 +13,7 @@ import socket
 import time
 import uuid
 from collections.abc import Collection
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
@@ -20,7 +21,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 
 from bot.archive import Archive
-from bot.database import open_database
+from bot.database import insert, open_database
 from bot.events import Key, Question
 from bot.records import AnswerText, NotedMessage
 
@@ -53,28 +54,17 @@ class Journal(Archive):
 
     def note(self, question: Question) -> None:
         """Remember a candidate; seeing it again only adds what was not known before."""
-        try:
-            with self.session() as session:
-                row = session.get(NotedMessage, _primary(question.key))
-                if row is None:
-                    session.add(_noted(question))
-                else:
-                    row.is_mention = row.is_mention or question.is_mention
-                    row.gesture = row.gesture or question.gesture
-        except IntegrityError:
-            self._note_again(question)
-
-    def _note_again(self, question: Question) -> None:
-        """Another event of this message was quicker, or this gesture came under another ts."""
         with self.session() as session:
+            if insert(session, NotedMessage, **_noted(question)):
+                return
             row = session.get(NotedMessage, _primary(question.key))
-            if row is not None:
-                row.is_mention = row.is_mention or question.is_mention
-            else:
-                twin = _noted(question)
-                twin.gesture, twin.state, twin.reason = None, "ignored", "same gesture"
-                twin.attempts = MAX_ATTEMPTS
-                session.add(twin)
+            if row is None:  # this gesture came under another ts
+                twin = {"gesture": None, "state": "ignored", "attempts": MAX_ATTEMPTS}
+                insert(session, NotedMessage, **{**_noted(question), **twin})
+                return
+            row.is_mention = row.is_mention or question.is_mention
+            with suppress(IntegrityError), session.begin_nested():  # another ts may have it
+                row.gesture = row.gesture or question.gesture
 
     def claim(self, key: Key) -> bool:
         """Take a message for answering: True for one caller only, over all replicas."""
@@ -239,19 +229,19 @@ def _primary(key: Key) -> tuple[str, str, str]:
     return (key.team, key.channel, key.ts)
 
 
-def _noted(question: Question) -> NotedMessage:
-    return NotedMessage(
-        team=question.team,
-        channel=question.channel,
-        ts=question.ts,
-        thread_ts=question.thread_ts,
-        user=question.user,
-        channel_type=question.channel_type,
-        is_mention=question.is_mention,
-        is_shared=question.is_shared,
-        gesture=question.gesture,
-        origin=question.origin,
-        about=question.about,
-        state="noted",
-        noted_at=time.time(),
-    )
+def _noted(question: Question) -> dict[str, object]:
+    return {
+        "team": question.team,
+        "channel": question.channel,
+        "ts": question.ts,
+        "thread_ts": question.thread_ts,
+        "user": question.user,
+        "channel_type": question.channel_type,
+        "is_mention": question.is_mention,
+        "is_shared": question.is_shared,
+        "gesture": question.gesture,
+        "origin": question.origin,
+        "about": question.about,
+        "state": "noted",
+        "noted_at": time.time(),
+    }

@@ -1,6 +1,8 @@
 """The journal's tables: messages, answers, feedback, calls for a human.
 
-Message text is only in one of them, which stays empty unless FOOTNOTE_STORE_TEXT is on.
+Message text is only in one of them, which stays empty unless FOOTNOTE_STORE_TEXT is on. A column
+that comes later may be empty or has a ``server_default``: ``bot.database`` then adds it to tables
+that are there already, and an older process beside a newer one goes on writing.
 """
 
 import time
@@ -13,8 +15,18 @@ from agent.answer import Answer
 from bot.events import Key, Question
 
 
+class Words(sa.TypeDecorator[str]):
+    """Text without what a database refuses: NUL in PostgreSQL, half a surrogate pair in all."""
+
+    impl = sa.String
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, _dialect: sa.Dialect) -> str | None:
+        return value and value.replace("\0", "").encode("utf-8", "replace").decode()
+
+
 class Base(DeclarativeBase):
-    type_annotation_map = {dict[str, Any]: sa.JSON, list[Any]: sa.JSON}  # noqa: RUF012  # SQLAlchemy reads it as declared
+    type_annotation_map = {str: Words, list[Any]: sa.JSON}  # noqa: RUF012  # SQLAlchemy reads it as declared
 
 
 class NotedMessage(Base):

@@ -18,8 +18,8 @@ MESSAGE = {"text": "news"}
 
 
 @pytest.fixture
-def journal(tmp_path: Path) -> Iterator[Journal]:
-    opened = open_journal(None, tmp_path)
+def journal(database: str | None, tmp_path: Path) -> Iterator[Journal]:
+    opened = open_journal(database, tmp_path)
     yield opened
     opened.close()
 

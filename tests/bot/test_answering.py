@@ -11,7 +11,8 @@ from agent.answer import Answer
 from agent.conversation import CitedChunk, Conversation
 from bot.status import Statuses
 from tests.bot.conftest import Start
-from tests.bot.stage import RUNBOOK, Json, Script, Slack, answered, wait_for
+from tests.bot.stage import RUNBOOK, Json, Script, Slack, answered
+from tests.waiting import PATIENCE, wait_for
 
 ONCALL, ENGINEER = "U0ONCALL", "U0ENGINEER"
 AT = "<@U0FOOTNOTE>"
@@ -99,7 +100,7 @@ def test_a_question_deleted_meanwhile_gets_no_answer(
     running = start()
     script.gate.clear()
     ts = say(slack, f"{AT} how do I roll back?")
-    assert script.entered.wait(10)
+    assert script.entered.wait(PATIENCE)
     slack.post("delete", channel="C0INCIDENT", ts=ts)
     running.settle(3)
     assert not slack.posts()
@@ -110,7 +111,7 @@ def test_stop_calls_off_what_is_under_way(slack: Slack, start: Start, script: Sc
     running = start()
     script.gate.clear()
     ts = say(slack, f"{AT} how do I roll back?")
-    assert script.entered.wait(10)
+    assert script.entered.wait(PATIENCE)
     stop = say(slack, "stop", thread_ts=ts)
     running.settle(3)
     assert not slack.posts()
@@ -207,7 +208,7 @@ def test_a_crash_before_the_reply_is_made_good_at_the_next_start(
     first = start()
     script.gate.clear()
     ts = say(slack, f"{AT} how do I roll back?")
-    assert script.entered.wait(10)
+    assert script.entered.wait(PATIENCE)
     first.die(script)
     script.gate.set()
     assert not replies(slack, ts)
@@ -241,7 +242,7 @@ def test_sigterm_leaves_unfinished_answers_for_the_next_start(
     first = start()
     script.gate.clear()
     ts = say(slack, f"{AT} how do I roll back?")
-    assert script.entered.wait(10)
+    assert script.entered.wait(PATIENCE)
     first.answering.drain(0.1)
     script.gate.set()
     start()
@@ -250,9 +251,9 @@ def test_sigterm_leaves_unfinished_answers_for_the_next_start(
 
 
 def test_two_replicas_answer_once(
-    slack: Slack, start: Start, script: Script, tmp_path: Path
+    slack: Slack, start: Start, script: Script, database: str | None, tmp_path: Path
 ) -> None:
-    url = f"sqlite:///{tmp_path}/shared.sqlite"
+    url = database or f"sqlite:///{tmp_path}/shared.sqlite"
     one, two = start(database_url=url), start(database_url=url)
     stamps = [say(slack, f"{AT} question {n}?") for n in range(6)]
     wait_for(lambda: one.handled + two.handled >= 12)
@@ -345,7 +346,7 @@ def test_a_question_edited_while_it_is_answered_gets_one_answer_to_its_new_words
     running = start()
     script.gate.clear()
     ts = say(slack, f"{AT} how do I rol back?")
-    assert script.entered.wait(10)
+    assert script.entered.wait(PATIENCE)
     slack.post("edit", channel="C0INCIDENT", ts=ts, text=f"{AT} how do I roll back?")
     wait_for(lambda: len(script.conversations) == 2)
     script.gate.set()
@@ -409,7 +410,7 @@ def test_the_stop_button_calls_the_answer_off(slack: Slack, start: Start, script
     running = start()
     script.gate.clear()
     ts = say(slack, f"{AT} how do I roll back?")
-    assert script.entered.wait(10)
+    assert script.entered.wait(PATIENCE)
     slack.post("stop", user=ONCALL, channel="C0INCIDENT", thread_ts=ts)
     [word] = wait_for(lambda: slack.posts())
     running.settle(2)
