@@ -4,7 +4,6 @@ import json
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -14,11 +13,12 @@ from urllib.request import urlopen
 
 import pytest
 
-from tests.bot.stage import Json, Slack, wait_for
+from tests.bot.stage import Json, Slack
 from tests.conftest import ROOT
 from tests.fakes.messages_server import MessagesServer
 from tests.fakes.rule_followers import Request, search_then_answer
 from tests.fakes.script import Step, Turn
+from tests.waiting import wait_for
 
 SAMPLES = ROOT / "examples" / "docs"
 PLACE = "C0INCIDENT"
@@ -69,7 +69,7 @@ def ingested(footnote: Footnote) -> Json:
 def trial(environment: dict[str, str], tmp_path: Path) -> Iterator[Slack]:
     """``footnote try`` on a free port, until the test is over."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "bot", "try", "--port", str(_free_port())],
+        [sys.executable, "-m", "bot", "try", "--port", "0"],
         cwd=tmp_path,
         env=environment,
         stderr=subprocess.PIPE,
@@ -81,12 +81,6 @@ def trial(environment: dict[str, str], tmp_path: Path) -> Iterator[Slack]:
         process.send_signal(signal.SIGTERM)
         _out, said = process.communicate(timeout=60)
         assert process.returncode == 0, said
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port: int = listener.getsockname()[1]
-        return port
 
 
 def _address(process: subprocess.Popen[str]) -> str:

@@ -47,7 +47,8 @@ class Delivery:
     def __init__(self, transport: Transport, rules: Rules) -> None:
         self.transport = transport
         self._rules = rules
-        self._under_way: set[asyncio.Task[None]] = set()
+        self.under_way: set[asyncio.Task[None]] = set()
+        """What waits for its acknowledgement, or to be sent."""
 
     def event(self, body: Json) -> None:
         """Deliver in the background, with redeliveries."""
@@ -83,13 +84,13 @@ class Delivery:
 
     def forget(self) -> None:
         """Stop redeliveries; what was sent stays sent."""
-        for task in self._under_way:
+        for task in self.under_way:
             task.cancel()
 
     def _start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.get_running_loop().create_task(work)
-        self._under_way.add(task)
-        task.add_done_callback(self._under_way.discard)
+        self.under_way.add(task)
+        task.add_done_callback(self.under_way.discard)
         return task
 
     async def _until_answered(

@@ -1,7 +1,6 @@
 """The loop as people and the API see it: questions in, requests on the wire, answers out."""
 
 import threading
-import time
 
 import pytest
 
@@ -16,6 +15,7 @@ from tests.fakes.messages_server import MessagesServer
 from tests.fakes.rule_followers import Request
 from tests.fakes.script import Stall, Step, Text
 from tests.fakes.script import Turn as Says
+from tests.waiting import PATIENCE
 
 MODELS = [
     "claude-opus-5-5",
@@ -123,7 +123,7 @@ def test_all_results_of_a_step_stand_in_one_message_in_the_order_of_the_calls(as
 
 def test_searches_of_one_step_run_at_the_same_time(index: Index) -> None:
     """Two searches that wait for each other both come to an end."""
-    both = threading.Barrier(2, timeout=20)
+    both = threading.Barrier(2, timeout=PATIENCE)
 
     class Meeting(Index):
         def search(self, query: str, **more: object) -> SearchResult:
@@ -277,11 +277,8 @@ def test_stopping_ends_the_wait_at_once(index: Index) -> None:
     with MessagesServer([Stall(where="mid")]) as server:
         agent = build_agent(index, AgentSettings(api_key="k", base_url=server.url))
         threading.Timer(0.2, cancel.set).start()
-        began = time.monotonic()
         with pytest.raises(Cancelled):
             agent.answer(thread("PAY-4031?"), cancel=cancel)
-
-    assert time.monotonic() - began < 10
 
 
 def test_an_unsupported_command_gets_one_chance_to_be_mended(ask: Ask, pay_4031: str) -> None:

@@ -1,7 +1,6 @@
 """The client's edge: lines that are cut, gateways, indexes that break, prices."""
 
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -20,6 +19,7 @@ from tests.agent.test_loop import said, search
 from tests.fakes.messages_server import MessagesServer
 from tests.fakes.model_rules import ModelRules
 from tests.fakes.script import Fault, Stall, Turn
+from tests.waiting import PATIENCE, wait_for
 
 
 def calls_under_way() -> list[str]:
@@ -30,11 +30,7 @@ def test_a_call_that_was_given_up_ends_although_the_server_keeps_pinging(index: 
     with MessagesServer([Stall(where="pings")]) as server:
         settings = AgentSettings(api_key="k", base_url=server.url, deadline=0.5)
         build_agent(index, settings).answer(thread("PAY-4031?"))
-        until = time.monotonic() + 20
-        while calls_under_way() and time.monotonic() < until:
-            time.sleep(0.01)
-
-        assert calls_under_way() == []
+        wait_for(lambda: calls_under_way() == [])
 
 
 def test_a_gateway_with_a_model_of_its_own_gets_plain_requests(index: Index, pay_4031: str) -> None:
@@ -100,14 +96,12 @@ def test_a_search_that_hangs_ends_with_the_deadline(index: Index) -> None:
 
     class Hanging(Index):
         def search(self, query: str, **more: object) -> SearchResult:
-            forever.wait(60)
+            forever.wait(PATIENCE)
             raise OSError
 
-    began = time.monotonic()
     answer = build_agent(Hanging(index._settings), AgentSettings(deadline=0.5)).answer(thread("x?"))
     forever.set()
 
-    assert time.monotonic() - began < 20
     assert answer.verdict == "failed"
     assert answer.reason == "Neither the model nor the search answered in time."
 
@@ -117,12 +111,12 @@ def test_a_tool_that_hangs_leaves_time_for_the_answer(index: Index) -> None:
 
     class Hanging(Index):
         def search(self, query: str, **more: object) -> SearchResult:
-            forever.wait(60)
+            forever.wait(PATIENCE)
             raise OSError
 
     script = [search(), Turn(text="It is 42.")]
     with MessagesServer(script) as server:
-        settings = AgentSettings(api_key="k", base_url=server.url, deadline=4)
+        settings = AgentSettings(api_key="k", base_url=server.url, deadline=8)
         answer = build_agent(Hanging(index._settings), settings).answer(thread("x?"))
         forever.set()
 

@@ -16,6 +16,7 @@ from tests.agent.test_loop import said, search
 from tests.fakes.messages_server import MessagesServer, Rule
 from tests.fakes.rule_followers import Request
 from tests.fakes.script import Fault, Step, Turn
+from tests.waiting import PATIENCE
 
 
 class Late(Index):
@@ -31,7 +32,7 @@ class Late(Index):
         if query != "PAY-4031" or self._held:
             return self._index.search(query, **more)
         self._held = True
-        self.let_go.wait(30)
+        self.let_go.wait(PATIENCE)
         try:
             return self._index.search(query, **more)
         finally:
@@ -40,7 +41,7 @@ class Late(Index):
     def lets_go(self, then: Step) -> Rule:
         def step(_request: Request) -> Step:
             self.let_go.set()
-            self.ended.wait(30)
+            self.ended.wait(PATIENCE)
             return then
 
         return step
@@ -48,7 +49,7 @@ class Late(Index):
 
 def asked(index: Index, script: list[Step | Rule]) -> tuple[Answer, list[Any]]:
     with MessagesServer(script) as server:
-        given = {"api_key": "test", "base_url": server.url, "deadline": 4}
+        given = {"api_key": "test", "base_url": server.url, "deadline": 8}
         agent = build_agent(index, AgentSettings.model_validate(given))
         answer = agent.answer(thread("What does error PAY-4031 mean?"))
     assert not server.refused

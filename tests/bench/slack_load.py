@@ -25,8 +25,8 @@ from agent.answer import Answer
 from agent.conversation import Conversation
 from tests.bench.machine import machine
 from tests.bench.measure import Sheet, percentiles
-from tests.bot.stage import Json, Running, Slack, answered, wait_for
-from tests.bot.test_run import free_port
+from tests.bot.stage import Json, Running, Slack, answered
+from tests.waiting import free_port, wait_for
 
 MENTIONS, WITHIN = 200, 10.0
 THREADS, FOLLOW_UPS = 20, 100

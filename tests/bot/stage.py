@@ -7,7 +7,6 @@ read over HTTP. A ``Script`` stands where the agent does, so that a test sees wh
 import json
 import socket
 import threading
-import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
@@ -28,9 +27,12 @@ from bot.clients import identify, open_clients
 from bot.commands import Commands
 from bot.journal import Journal, open_journal
 from bot.recovery import Recovery
+from bot.sandbox.rules import Rules
 from bot.sandbox.server import Sandbox
+from bot.sandbox.socket_mode import SocketMode
 from bot.settings import BotSettings
 from ingest.documents import Passage
+from tests.waiting import PATIENCE, wait_for
 
 Json = dict[str, Any]
 
@@ -145,11 +147,16 @@ class Running:
             ],
             executor=self.listeners,
         )
-        self.handler = SocketModeHandler(app, "xapp-sandbox", ping_interval=0.2)
-        self.handled = 0
+        transport = sandbox.slack.delivery.transport
+        assert isinstance(transport, SocketMode)
+        self._connections = transport.connections
+        others = list(self._connections)
+        self.handler = SocketModeHandler(app, "xapp-sandbox")
+        self._handled: list[Any] = []
         self.handler.client.socket_mode_request_listeners.append(self._count)
         self.handler.connect()  # type: ignore[no-untyped-call]  # Bolt leaves it untyped
         wait_for(self.handler.client.is_connected)
+        [self._connection] = wait_for(lambda: [c for c in self._connections if c not in others])
         self.recovery.recover(at_start=True)
 
     @staticmethod
@@ -162,12 +169,16 @@ class Running:
         """Acknowledged deliveries, but for the echo of what the bot itself posted."""
         event = request.payload.get("event") or {}
         if not isinstance(event, dict) or event.get("user") != self.answering.me.user_id:
-            self.handled += 1
+            self._handled.append(event)
+
+    @property
+    def handled(self) -> int:
+        return len(self._handled)
 
     def decided(self, delivered: int) -> None:
         """Until so many deliveries were acknowledged, and their listeners are done."""
         wait_for(lambda: self.handled >= delivered)
-        wait(list(self.listeners.futures), timeout=20)
+        wait(list(self.listeners.futures), timeout=PATIENCE)
 
     def settle(self, delivered: int) -> None:
         """Until everything that was delivered has been decided and answered."""
@@ -175,38 +186,44 @@ class Running:
         wait_for(lambda: self.answering.idle)
 
     def disconnect(self) -> None:
-        """End the socket from below: the client's own close takes seconds."""
+        """End the socket from below: the client's own close takes seconds.
+
+        From then on nothing is sent this way, to be lost and sent again to the next one.
+        """
         client = self.handler.client
-        client.auto_reconnect_enabled = False
+        if client.closed:
+            return
+        client.closed, client.auto_reconnect_enabled = True, False
         if client.current_session is not None and client.current_session.sock is not None:
             with suppress(OSError):
                 client.current_session.sock.shutdown(socket.SHUT_RDWR)
         threading.Thread(target=self.handler.close, daemon=True).start()
+        wait_for(lambda: self._connection not in self._connections)
 
     def stop(self) -> None:
         self.disconnect()
-        self.answering.drain(5)
+        self.answering.drain(20)
+        self.answering.statuses.settle(PATIENCE)
         self.listeners.shutdown()
         self.journal.close()
 
     def die(self, script: Script) -> None:
-        """As after SIGKILL: answers under way are not posted, and nothing is written any more."""
+        """As after SIGKILL: answers under way are not posted, and nothing is written any more.
+
+        Only their statuses are cleared, which a killed process does not do.
+        """
         self.disconnect()
         self.listeners.shutdown()
         script.dead.set()
         wait_for(lambda: self.answering.idle)
+        self.answering.statuses.settle(PATIENCE)
         script.dead.clear()
         self.journal.close()
 
 
-def wait_for(condition: Callable[[], Any], seconds: float = 20) -> Any:
-    """The first true value of ``condition``."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if value := condition():
-            return value
-        time.sleep(0.01)
-    raise AssertionError("waited in vain")
+def patient_rules(**others: Any) -> Rules:
+    """A Slack that waits longer than a slow machine takes: nothing is delivered twice for it."""
+    return Rules(ack_seconds=20, trigger_seconds=PATIENCE, **others)
 
 
 class Slack:

@@ -13,8 +13,9 @@ from bot.channels import Channel
 from bot.events import Identity
 from bot.people import People
 from bot.settings import BotSettings
-from tests.bot.stage import Json, wait_for
+from tests.bot.stage import Json
 from tests.bot.test_run import ONCALL, System
+from tests.waiting import wait_for
 
 GUEST = "U0GUEST"
 SHARED, INCIDENT, GENERAL = "C0SHARED", "C0INCIDENT", "C0GENERAL"

@@ -14,9 +14,10 @@ from ingest.config_file import read_collections, read_config_file
 from ingest.errors import SettingsError
 from ingest.settings import IndexSettings
 from tests.bot.conftest import Start
-from tests.bot.stage import Json, Script, Slack, answered, wait_for
+from tests.bot.stage import Json, Script, Slack, answered
 from tests.bot.test_run import System
 from tests.conftest import ROOT
+from tests.waiting import PATIENCE, wait_for
 
 ONCALL, AT = "U0ONCALL", "<@U0FOOTNOTE>"
 INCIDENT, GENERAL = "C0INCIDENT", "C0GENERAL"
@@ -155,7 +156,7 @@ def test_where_only_mentions_are_answered_a_follow_up_is_not_but_stop_still_stop
     script.gate.clear()
     script.entered.clear()
     say(slack, f"{AT} and how do I check it?", thread_ts=ts)
-    assert script.entered.wait(10)
+    assert script.entered.wait(PATIENCE)
     say(slack, "stop", thread_ts=ts)
     running.settle(6)
     assert len(replies(slack, ts)) == 1

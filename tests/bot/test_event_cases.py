@@ -11,10 +11,10 @@ import pytest
 
 from agent.conversation import Conversation
 from bot.manifest import Manifest
-from bot.sandbox.rules import Rules
 from bot.sandbox.server import Sandbox
-from tests.bot.stage import Running, Script, Slack
+from tests.bot.stage import Running, Script, Slack, patient_rules
 from tests.conftest import ROOT
+from tests.waiting import PATIENCE
 
 Json = dict[str, Any]
 FOLDER = Path(__import__("os").environ.get("FOOTNOTE_SHARED", ROOT.parent / "shared")) / "cases"
@@ -35,7 +35,7 @@ def load() -> list[Json]:
 
 @pytest.fixture(scope="module")
 def sandbox() -> Iterator[Sandbox]:
-    running = Sandbox(manifest=Manifest(), rules=Rules(page_size=100))
+    running = Sandbox(manifest=Manifest(), rules=patient_rules(page_size=100))
     running.start()
     yield running
     running.stop()
@@ -78,7 +78,7 @@ class Play:
         self.slack.deliver(envelope(step))
         self.delivered += 1
         if dies:
-            assert self.script.entered.wait(10)
+            assert self.script.entered.wait(PATIENCE)
             self.running.die(self.script)
             self.script.gate.set()
             self.script.conversations.clear()

@@ -15,8 +15,9 @@ from bot.home import EXAMPLES, run_lines
 from bot.records import answer_record
 from ingest.runs import Run
 from tests.bot import test_run
-from tests.bot.stage import RUNBOOK, wait_for
+from tests.bot.stage import RUNBOOK
 from tests.bot.test_run import ONCALL, System
+from tests.waiting import wait_for
 
 INCIDENT = "C0INCIDENT"
 ASKED = by_hand("message", Key("T0SANDBOX", INCIDENT, "1.1"), ONCALL)

@@ -8,7 +8,8 @@ import pytest
 
 from agent.answer import Answer
 from tests.bot.conftest import Start
-from tests.bot.stage import Json, Script, Slack, answered, wait_for
+from tests.bot.stage import Json, Script, Slack, answered
+from tests.waiting import PATIENCE, wait_for
 
 ONCALL, ENGINEER = "U0ONCALL", "U0ENGINEER"
 INCIDENT = "C0INCIDENT"
@@ -103,7 +104,7 @@ def test_a_shortcut_is_found_again_after_a_crash(
     script.gate.clear()
     ts = say(slack, "the queue of payments is stuck")
     ask_about(slack, ts, ONCALL)
-    assert script.entered.wait(10)
+    assert script.entered.wait(PATIENCE)
     first.die(script)
     script.gate.set()
     start()
@@ -146,7 +147,7 @@ def test_a_private_question_is_told_when_the_process_ends_first(
     running = start()
     script.gate.clear()
     command(slack, "how do I roll back?")
-    assert script.entered.wait(10)
+    assert script.entered.wait(PATIENCE)
     running.answering.drain(0.1)
     assert any("Please ask again" in m["text"] for m in whispers(slack))
 

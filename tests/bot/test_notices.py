@@ -20,8 +20,9 @@ from bot.sandbox.server import Sandbox
 from bot.settings import BotSettings
 from ingest.settings import IndexSettings
 from tests.bot.past import answered
-from tests.bot.stage import Json, Slack, wait_for
+from tests.bot.stage import Json, Slack
 from tests.conftest import ROOT
+from tests.waiting import wait_for
 
 PAGE = "# Keys\n\nPAY-4031 means that the key was rotated. Both keys are valid for 24 hours.\n"
 

@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 from bot.manifest import Manifest
-from bot.sandbox.rules import Rules
 from bot.sandbox.server import Sandbox
-from tests.bot.stage import Json, Slack, wait_for
+from tests.bot.stage import Json, Slack, patient_rules
 from tests.conftest import ROOT
 from tests.fakes.messages_server import MessagesServer
 from tests.fakes.rule_followers import Request, search_then_answer
 from tests.fakes.script import Stall, Step
+from tests.waiting import wait_for
 
 Process = subprocess.Popen[str]
 
@@ -34,7 +34,7 @@ class Model:
 
 @pytest.fixture
 def slack() -> Iterator[Slack]:
-    sandbox = Sandbox(manifest=Manifest(), rules=Rules())
+    sandbox = Sandbox(manifest=Manifest(), rules=patient_rules())
     sandbox.start()
     yield Slack(sandbox.url)
     sandbox.stop()

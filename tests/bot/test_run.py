@@ -1,7 +1,6 @@
 """The whole system as ``footnote run`` wires it: sandbox, real index, and a model behind HTTP."""
 
 import json
-import socket
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,15 +11,15 @@ from agent.settings import AgentSettings
 from bot.clients import SlackRefused
 from bot.manifest import Manifest
 from bot.run import Bot, build_bot, listen, serve
-from bot.sandbox.rules import Rules
 from bot.sandbox.server import Sandbox
 from bot.settings import BotSettings
 from ingest.errors import DataFolderBusy, FootnoteError, SettingsError
 from ingest.settings import IndexSettings
-from tests.bot.stage import Json, Slack, wait_for
+from tests.bot.stage import Json, Slack, patient_rules
 from tests.fakes.messages_server import MessagesServer
 from tests.fakes.rule_followers import Request, search_then_answer
 from tests.fakes.script import Turn
+from tests.waiting import free_port, wait_for
 
 ONCALL = "U0ONCALL"
 RUNBOOK = """# Payments runbook
@@ -56,14 +55,14 @@ class System:
         (folder / "docs" / "QueueStuck.md").write_text(ALERT)
         port = free_port()
         url = f"http://127.0.0.1:{port}/slack/events" if http else None
-        self.sandbox = Sandbox(manifest=Manifest(), rules=Rules(), events_url=url)
+        self.sandbox = Sandbox(manifest=Manifest(), rules=patient_rules(), events_url=url)
         self.sandbox.start()
         self.slack = Slack(self.sandbox.url)
         self.model = MessagesServer(in_paragraphs).__enter__()
         self.settings = bot_settings(self.sandbox.api_url, port=port, help_group="S0DOCS")
         self.bot: Bot = build_bot(self.settings, index_settings(folder), self.agent_settings)
         self.bot.start(http=http)
-        wait_for(lambda: self.bot.index.status().documents, 60)
+        wait_for(lambda: self.bot.index.status().documents)
 
     @property
     def agent_settings(self) -> AgentSettings:
@@ -111,11 +110,6 @@ def index_settings(folder: Path) -> IndexSettings:
     return IndexSettings(
         docs_repo=str(folder / "docs"), data_dir=folder / "data", embedder_int8=False
     )
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return int(listener.getsockname()[1])
 
 
 @pytest.fixture(scope="module")
@@ -263,7 +257,7 @@ def test_the_home_tab_shows_what_it_knows(system: System) -> None:
 def test_reindex_asks_for_an_ingest(system: System) -> None:
     (system.folder / "docs" / "second.md").write_text("# Second\n\nA page.\n")
     system.slack.post("command", channel="C0INCIDENT", user=ONCALL, text="reindex")
-    wait_for(lambda: system.bot.index.status().documents == 3, 60)
+    wait_for(lambda: system.bot.index.status().documents == 3)
     (system.folder / "docs" / "second.md").unlink()
 
 

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from tests.bot.conftest import Start
-from tests.bot.stage import Json, Script, Slack, wait_for
+from tests.bot.stage import Json, Script, Slack
+from tests.waiting import PATIENCE, wait_for
 
 ONCALL = "U0ONCALL"
 AT = "<@U0FOOTNOTE>"
@@ -36,7 +37,7 @@ def test_a_mention_edited_into_no_question_is_called_off(
     running = start()
     script.gate.clear()
     ts = say(slack, f"{AT} how do I roll back?")
-    assert script.entered.wait(10)
+    assert script.entered.wait(PATIENCE)
     slack.post("edit", channel="C0INCIDENT", ts=ts, text=words)
     wait_for(lambda: running.answering.idle)
     script.gate.set()
@@ -53,7 +54,7 @@ def test_a_follow_up_edited_into_thanks_is_called_off_and_back_again_answered(
     script.gate.clear()
     script.entered.clear()
     ts = say(slack, "and how do I check it?", thread_ts=root)
-    assert script.entered.wait(10)
+    assert script.entered.wait(PATIENCE)
     slack.post("edit", channel="C0INCIDENT", ts=ts, text="thanks, found it!")
     wait_for(lambda: running.answering.idle)
     script.gate.set()

@@ -14,7 +14,8 @@ from bot.run import connect
 from bot.sandbox.server import Sandbox
 from bot.settings import BotSettings
 from tests.bot.conftest import Start
-from tests.bot.stage import Json, Script, Slack, wait_for
+from tests.bot.stage import Json, Script, Slack
+from tests.waiting import PATIENCE, wait_for
 
 ONCALL = "U0ONCALL"
 AT = "<@U0FOOTNOTE>"
@@ -121,7 +122,7 @@ def test_a_thread_that_vanished_meanwhile_ends_it(
     root = say(slack, "ledger is slow")
     script.gate.clear()
     ts = say(slack, f"{AT} why?", thread_ts=root)
-    assert script.entered.wait(10)
+    assert script.entered.wait(PATIENCE)
     slack.post("fail", method="chat.postMessage", error="thread_not_found", times=0)
     slack.post("fail", method="conversations.replies", error="thread_not_found", times=0)
     script.gate.set()
@@ -138,7 +139,7 @@ def test_a_question_deleted_while_it_waits_is_not_answered(
     running = start(workers=1)
     script.gate.clear()
     first = say(slack, f"{AT} first?")
-    assert script.entered.wait(10)
+    assert script.entered.wait(PATIENCE)
     second = say(slack, f"{AT} second?")
     running.decided(4)
     slack.post("delete", channel="C0INCIDENT", ts=second)
@@ -210,7 +211,7 @@ def test_a_question_outlives_a_slack_in_trouble_after_a_crash(
     first = start()
     script.gate.clear()
     ts = say(slack, f"{AT} how do I roll back?")
-    assert script.entered.wait(10)
+    assert script.entered.wait(PATIENCE)
     first.die(script)
     script.gate.set()
     slack.post("fail", method="conversations.replies", times=1, **failure)
@@ -225,7 +226,7 @@ def test_a_claim_that_nobody_works_on_runs_out(slack: Slack, start: Start, scrip
     running = start()
     script.gate.clear()
     ts = say(slack, f"{AT} how do I roll back?")
-    assert script.entered.wait(10)
+    assert script.entered.wait(PATIENCE)
     worked_on = running.journal.in_thread(running.answering.me.team_id, "C0INCIDENT", ts)[0].key
     dropped = replace(worked_on, ts="1.1")
     team, channel, other = astuple(dropped)

@@ -3,7 +3,8 @@
 import pytest
 
 from tests.bot.conftest import Start
-from tests.bot.stage import Json, Running, Script, Slack, wait_for
+from tests.bot.stage import Json, Running, Script, Slack
+from tests.waiting import PATIENCE, wait_for
 
 AT = "<@U0FOOTNOTE>"
 LINE, SESSION = "assistant.threads.setStatus", "agents.sessions.setStatus"
@@ -28,7 +29,7 @@ def test_a_session_carries_the_stop_button_and_the_line_says_what_happens(
     running = start()
     script.gate.clear()
     ask(slack)
-    assert script.entered.wait(10)
+    assert script.entered.wait(PATIENCE)
     wait_for(lambda: states(slack, LINE))
     assert states(slack, SESSION) == ["processing"]
     script.gate.set()
@@ -41,7 +42,7 @@ def test_the_word_stop_closes_the_session(slack: Slack, start: Start, script: Sc
     running = start()
     script.gate.clear()
     ts = ask(slack)
-    assert script.entered.wait(10)
+    assert script.entered.wait(PATIENCE)
     ask(slack, "stop", thread_ts=ts)
     running.settle(3)
     wait_for(lambda: states(slack, SESSION)[-1:] == ["closed"])
@@ -77,7 +78,7 @@ def test_a_process_that_ends_clears_what_it_shows(
     running = start()
     script.gate.clear()
     ask(slack)
-    assert script.entered.wait(10)
+    assert script.entered.wait(PATIENCE)
     wait_for(lambda: states(slack, LINE))
     running.answering.drain(0.1)
     assert states(slack, LINE)[-1] == ""
@@ -89,7 +90,7 @@ def crash_while_answering(slack: Slack, start: Start, script: Script) -> str:
     script.gate.clear()
     script.entered.clear()
     ts = ask(slack)
-    assert script.entered.wait(10)
+    assert script.entered.wait(PATIENCE)
     first.die(script)
     script.gate.set()
     return ts
@@ -116,7 +117,7 @@ def test_a_question_that_was_interrupted_three_times_is_given_up_aloud(
         script.gate.clear()
         script.entered.clear()
         running = start()
-        assert script.entered.wait(10)
+        assert script.entered.wait(PATIENCE)
         running.die(script)
         script.gate.set()
     asked = len(script.conversations)

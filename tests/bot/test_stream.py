@@ -16,7 +16,8 @@ from bot.events import Key
 from bot.stream import growth
 from tests.bot.answers import answer
 from tests.bot.conftest import Start
-from tests.bot.stage import Json, Script, Slack, answered, wait_for
+from tests.bot.stage import Json, Script, Slack, answered
+from tests.waiting import PATIENCE, wait_for
 
 ONCALL = "U0ONCALL"
 AT = "<@U0FOOTNOTE>"
@@ -265,7 +266,7 @@ def test_the_stop_button_ends_what_grows(slack: Slack, start: Start, script: Scr
     running = start()
     script.gate.clear()
     ts = ask(slack)
-    assert script.entered.wait(10)
+    assert script.entered.wait(PATIENCE)
     slack.post("stop", user=ONCALL, channel="D0ONCALL", thread_ts=ts)
     running.settle(2)
     [half] = replies(slack, ts)
@@ -282,7 +283,7 @@ def test_the_word_stop_leaves_a_line_under_what_was_shown(
     running = start()
     script.gate.clear()
     ts = ask(slack)
-    assert script.entered.wait(10)
+    assert script.entered.wait(PATIENCE)
     slack.post("say", channel="D0ONCALL", user=ONCALL, text="stop", thread_ts=ts)
     running.settle(2)
     [half] = replies(slack, ts)
@@ -295,7 +296,7 @@ def test_the_half_answer_of_a_deleted_question_goes_with_it(
     running = start()
     script.gate.clear()
     ts = ask(slack)
-    assert script.entered.wait(10)
+    assert script.entered.wait(PATIENCE)
     slack.post("delete", channel="D0ONCALL", ts=ts)
     running.settle(2)
     assert len(slack.calls("chat.delete")) == 1
@@ -308,7 +309,7 @@ def test_a_crash_in_the_middle_is_made_good_in_the_same_message(
     first = start()
     script.gate.clear()
     ts = ask(slack)
-    assert script.entered.wait(10)
+    assert script.entered.wait(PATIENCE)
     first.die(script)
     script.gate.set()
     start()
@@ -324,7 +325,7 @@ def test_sigterm_in_the_middle_is_said_and_made_good(
     first = start()
     script.gate.clear()
     ts = ask(slack)
-    assert script.entered.wait(10)
+    assert script.entered.wait(PATIENCE)
     first.answering.drain(0.1)
     [half] = replies(slack, ts)
     assert "restarting" in json.dumps(half["blocks"][-1])
@@ -341,7 +342,7 @@ def test_a_question_edited_in_the_middle_has_one_reply_to_its_new_words(
     start()
     script.gate.clear()
     ts = ask(slack, text="how do I rol back?")
-    assert script.entered.wait(10)
+    assert script.entered.wait(PATIENCE)
     slack.post("edit", channel="D0ONCALL", ts=ts, text="how do I roll back?")
     wait_for(lambda: len(script.conversations) == 2)
     script.gate.set()

@@ -25,6 +25,7 @@ from ingest.state import read_state
 from ingest.store import open_store
 from tests.ingest.hashing import HashingEmbedder
 from tests.ingest.remotes import DocsRemote, git, https_server, silent_server
+from tests.waiting import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -267,12 +268,12 @@ class Play:
 
         def listen(progress: Progress) -> None:
             under_way.set()
-            assert go_on.wait(30)
+            assert go_on.wait(PATIENCE)
 
         first: list[Outcome] = []
         thread = threading.Thread(target=lambda: first.append(self.run({}, listen)))
         thread.start()
-        assert under_way.wait(30)
+        assert under_way.wait(PATIENCE)
         second = self.run({})
         go_on.set()
         thread.join()

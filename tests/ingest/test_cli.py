@@ -20,7 +20,7 @@ from ingest.ownership import own_data_folder
 from ingest.runs import Runs
 from ingest.schedule import Schedule
 from ingest.settings import IndexSettings
-from tests.ingest.test_schedule import wait_for
+from tests.waiting import wait_for
 
 PAGES = {
     "pay.md": "# Pay\n\nRestart the payout worker first.\n",

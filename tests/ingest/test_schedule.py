@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TypeVar
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -18,22 +17,15 @@ from ingest.schedule import Schedule, last_due, read_trigger
 from ingest.settings import IndexSettings
 from ingest.state import read_state
 from tests.ingest.hashing import HashingEmbedder
+from tests.waiting import PATIENCE, wait_for
 
-T = TypeVar("T")
-
-
-def wait_for(look: Callable[[], T | None]) -> T:
-    pause = threading.Event()
-    for _ in range(600):
-        if found := look():
-            return found
-        pause.wait(0.05)
-    raise AssertionError("it never came")
+LEAP_DAY = "0 3 29 2 *"
+"""A time that does not come while a test runs."""
 
 
 @contextmanager
 def scheduled(
-    tmp_path: Path, docs: Path | None, embedder: HashingEmbedder | None = None, at: str = "03:00"
+    tmp_path: Path, docs: Path | None, embedder: HashingEmbedder | None = None, at: str = LEAP_DAY
 ) -> Iterator[tuple[Schedule, Runs]]:
     settings = IndexSettings(
         docs_repo=str(docs) if docs else None, data_dir=tmp_path / "data", ingest_at=at
@@ -93,7 +85,7 @@ def test_starting_does_not_wait_for_the_ingest(tmp_path: Path, docs: Path) -> No
 
     class Slow(HashingEmbedder):
         def fits(self, text: str) -> bool:
-            return go_on.wait(30) and super().fits(text)
+            return go_on.wait(PATIENCE) and super().fits(text)
 
     with scheduled(tmp_path, docs, Slow()) as (_, runs):
         assert wait_for(runs.running)
@@ -152,7 +144,7 @@ def test_stopping_ends_the_run_under_way_and_the_next_goes_on(tmp_path: Path, do
             return super().fits(text)
 
     with scheduled(tmp_path, docs, Slow()) as (_, runs):
-        assert begun.wait(30)
+        assert begun.wait(PATIENCE)
     last = runs.last()
     assert last
     assert last.state == "interrupted"

@@ -2,7 +2,6 @@
 
 import gc
 import shutil
-import socket
 import subprocess
 import sys
 import sysconfig
@@ -18,6 +17,7 @@ from ingest.documents import Chunk
 from ingest.errors import IndexDamaged, IngestError
 from ingest.settings import IndexSettings
 from ingest.store import open_sound_store, open_store
+from tests.waiting import PATIENCE, free_port
 
 SETTINGS = IndexSettings()
 
@@ -94,9 +94,7 @@ def test_a_chroma_server_that_does_not_answer_is_named(tmp_path: Path) -> None:
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[IndexSettings]:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     chroma = shutil.which("chroma", path=sysconfig.get_path("scripts"))
     assert chroma
     command = [chroma, "run", "--path", str(tmp_path / "server"), "--port", str(port)]
@@ -114,7 +112,7 @@ def test_a_chroma_server_holds_the_vectors_in_place_of_the_folder(
     tmp_path: Path, server: IndexSettings
 ) -> None:
     one, two = np.eye(2, dtype=np.float32)
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + PATIENCE
     while True:
         try:
             store = open_store(tmp_path / "unused", server, "footnote-a", embedder="one")

@@ -20,7 +20,7 @@ def serve() -> Iterator[Callable[..., tuple[MessagesServer, Anthropic]]]:
             base_url=server.url,
             api_key="test",
             max_retries=0,
-            timeout=options.pop("timeout", 5),
+            timeout=options.pop("timeout", 60),
             _strict_response_validation=options.pop("strict", True),
         )
         opened.extend((client, server))

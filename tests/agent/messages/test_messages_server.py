@@ -1,7 +1,7 @@
 """The stand-in for the Messages API, seen through the real SDK."""
 
 import json
-import time
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -12,8 +12,9 @@ from anthropic.types import Message, RawMessageStreamEvent
 from pydantic import TypeAdapter
 
 from tests.agent.messages.client import HOUR, MARK, MODEL, USER, after_search, ask, request
-from tests.fakes.rule_followers import search_then_answer
+from tests.fakes.rule_followers import Request, search_then_answer
 from tests.fakes.script import Broken, Fault, Json, Stall, Text, Turn
+from tests.waiting import PATIENCE
 
 
 def test_a_search_and_a_natively_cited_answer(serve: Any) -> None:
@@ -130,14 +131,12 @@ def test_streams_that_break(serve: Any) -> None:
 @pytest.mark.parametrize("where", ["connect", "first_byte", "mid"])
 def test_stalls_end_in_the_clients_time_limit(where: Any, serve: Any) -> None:
     _, client = serve([Stall(where=where)], timeout=0.3)
-    started = time.monotonic()
     with pytest.raises((anthropic.APITimeoutError, httpx2.ReadTimeout)):
         ask(client)
-    assert time.monotonic() - started < 2
 
 
 def test_pings_keep_a_stream_alive_beyond_the_read_limit(serve: Any) -> None:
-    _, client = serve([Stall(where="pings", seconds=0.6, turn=Turn(text="late"))], timeout=0.3)
+    _, client = serve([Stall(where="pings", seconds=2.5, turn=Turn(text="late"))], timeout=2)
     assert ask(client).content[0].text == "late"  # type: ignore[union-attr]  # a text block
 
 
@@ -216,7 +215,13 @@ def test_a_wrong_key_is_refused(serve: Any) -> None:
 
 
 def test_requests_run_beside_each_other(serve: Any) -> None:
-    server, client = serve([Turn(text="a", delay=0.02), Turn(text="b", delay=0.02)])
+    both = threading.Barrier(2, timeout=PATIENCE)
+
+    def when_both_are_there(_request: Request) -> Turn:
+        both.wait()
+        return Turn(text="a")
+
+    server, client = serve(when_both_are_there)
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(lambda _: ask(client), range(2)))
     assert server.max_running == 2

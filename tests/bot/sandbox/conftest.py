@@ -1,8 +1,7 @@
 """A running sandbox and small helpers to talk to it."""
 
 import json
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
@@ -14,8 +13,9 @@ from slack_sdk import WebClient
 from slack_sdk.errors import SlackApiError
 
 from bot.manifest import Manifest
-from bot.sandbox.rules import Rules
 from bot.sandbox.server import Sandbox
+from tests.bot.stage import patient_rules
+from tests.waiting import wait_for
 
 Json = dict[str, Any]
 
@@ -40,7 +40,7 @@ class Person:
     def fetch(self, path: str, data: bytes | None = None) -> Json:
         request = Request(self.url + path, data, {"Content-Type": "application/json"})
         try:
-            with urlopen(request, timeout=10) as response:
+            with urlopen(request, timeout=30) as response:
                 body = response.read()
         except HTTPError as error:
             body = error.read()
@@ -55,20 +55,9 @@ def refused(client: WebClient, method: str, **args: Any) -> str:
     return str(caught.value.response["error"])
 
 
-def wait_for(condition: Callable[[], Any], seconds: float = 10) -> Any:
-    """The first true value of ``condition``."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        value = condition()
-        if value:
-            return value
-        time.sleep(0.01)
-    raise AssertionError("waited in vain")
-
-
 @pytest.fixture(scope="session")
 def _running() -> Iterator[Sandbox]:
-    running = Sandbox(manifest=Manifest(), rules=Rules(retry_delays=[0.0, 0.05, 0.05]))
+    running = Sandbox(manifest=Manifest(), rules=patient_rules(retry_delays=[0.0, 0.05, 0.05]))
     running.start()
     yield running
     running.stop()
@@ -103,7 +92,7 @@ def app(client: WebClient) -> App:
 @pytest.fixture
 def connected(app: App, person: Person) -> Iterator[SocketModeHandler]:
     """The app's Socket Mode connection, open."""
-    handler = SocketModeHandler(app, "xapp-sandbox", ping_interval=0.5)
+    handler = SocketModeHandler(app, "xapp-sandbox", ping_interval=2)
     handler.connect()  # type: ignore[no-untyped-call]  # Bolt leaves it untyped
     wait_for(lambda: person.get("state")["connections"] == 1)
     yield handler

@@ -11,7 +11,8 @@ from slack_sdk.errors import SlackApiError
 
 from bot.sandbox.content import content
 from bot.sandbox.refusal import Refusal
-from tests.bot.sandbox.conftest import Person, refused, wait_for
+from tests.bot.sandbox.conftest import Person, refused
+from tests.waiting import wait_for
 
 
 def section(text: str) -> dict[str, Any]:

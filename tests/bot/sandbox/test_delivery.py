@@ -15,9 +15,10 @@ from slack_sdk import WebClient
 from websockets.sync.client import connect
 
 from bot.manifest import Manifest
-from bot.sandbox.rules import Rules
 from bot.sandbox.server import Sandbox
-from tests.bot.sandbox.conftest import Json, Person, wait_for
+from tests.bot.sandbox.conftest import Json, Person
+from tests.bot.stage import patient_rules
+from tests.waiting import PATIENCE, wait_for
 
 
 @pytest.fixture
@@ -36,7 +37,7 @@ def test_without_an_ack_the_same_event_comes_again(person: Person, dial: Callabl
     with dial() as socket:
         assert json.loads(socket.recv())["type"] == "hello"
         person.say("hello")
-        envelopes = [json.loads(socket.recv(timeout=5)) for _ in range(4)]
+        envelopes = [json.loads(socket.recv(timeout=PATIENCE)) for _ in range(4)]
         assert [e["retry_attempt"] for e in envelopes] == [0, 1, 2, 3]
         assert [e["retry_reason"] for e in envelopes] == ["", "timeout", "timeout", "timeout"]
         assert len({e["envelope_id"] for e in envelopes}) == 4
@@ -45,13 +46,14 @@ def test_without_an_ack_the_same_event_comes_again(person: Person, dial: Callabl
             socket.recv(timeout=0.3)
 
 
-def test_an_ack_ends_it(person: Person, dial: Callable[[], Any]) -> None:
-    person.post("rules", {"ack_seconds": 0.1})
+def test_an_ack_ends_it(sandbox: Sandbox, person: Person, dial: Callable[[], Any]) -> None:
     with dial() as socket:
         socket.recv()
         person.say("hello")
-        envelope = json.loads(socket.recv(timeout=5))
+        envelope = json.loads(socket.recv(timeout=PATIENCE))
+        assert sandbox.slack.delivery.under_way
         socket.send(json.dumps({"envelope_id": envelope["envelope_id"]}))
+        wait_for(lambda: not sandbox.slack.delivery.under_way)
         with pytest.raises(TimeoutError):
             socket.recv(timeout=0.3)
 
@@ -62,10 +64,10 @@ def test_a_lost_connection_hands_its_events_to_the_next(
     with dial() as socket:
         socket.recv()
         person.say("hello")
-        first = json.loads(socket.recv(timeout=5))
+        first = json.loads(socket.recv(timeout=PATIENCE))
     with dial() as socket:
         socket.recv()
-        again = json.loads(socket.recv(timeout=5))
+        again = json.loads(socket.recv(timeout=PATIENCE))
         assert again["payload"] == first["payload"]
         assert again["retry_attempt"] == 1
 
@@ -76,7 +78,7 @@ def test_what_is_said_before_anybody_connects_waits(
     said = person.say("@Footnote early")
     with dial() as socket:
         socket.recv()
-        got = [json.loads(socket.recv(timeout=5))["payload"] for _ in range(2)]
+        got = [json.loads(socket.recv(timeout=PATIENCE))["payload"] for _ in range(2)]
     assert got == said["events"]
 
 
@@ -92,7 +94,7 @@ def test_without_a_connection_nothing_is_delivered_and_a_click_fails(
     assert (answer["acked"], answer["reason"]) == (False, "timeout")
     with dial() as socket:
         socket.recv()
-        assert json.loads(socket.recv(timeout=5))["payload"] == body
+        assert json.loads(socket.recv(timeout=PATIENCE))["payload"] == body
 
 
 def test_given_events_arrive_as_given_and_in_order(
@@ -105,7 +107,7 @@ def test_given_events_arrive_as_given_and_in_order(
     with dial() as socket:
         socket.recv()
         assert person.post("event", given) == {"delivered": 3}
-        got = [json.loads(socket.recv(timeout=5)) for _ in given]
+        got = [json.loads(socket.recv(timeout=PATIENCE)) for _ in given]
     assert [e["payload"] for e in got] == [body, body, {**body, "odd": [1]}]
     assert [e["retry_attempt"] for e in got] == [0, 2, 0]
     thread = client.conversations_replies(channel="C0ONCALL", ts=event["ts"])["messages"]
@@ -120,7 +122,7 @@ def test_the_bots_own_posts_come_back_as_messages_of_a_bot(
         socket.recv()
         metadata = {"event_type": "answer", "event_payload": {"id": "a1"}}
         client.chat_postMessage(channel="C0GENERAL", text="mine", metadata=metadata)
-        event = json.loads(socket.recv(timeout=5))["payload"]["event"]
+        event = json.loads(socket.recv(timeout=PATIENCE))["payload"]["event"]
     assert (event["type"], event["user"], event["bot_id"]) == (
         "message",
         "U0FOOTNOTE",
@@ -163,19 +165,19 @@ def test_after_a_cut_connection_the_bolt_app_comes_back(
 
     assert person.post("disconnect", {"drop": True}) == {"dropped": 1}
     person.say("meanwhile")
-    wait_for(lambda: seen == ["meanwhile"], seconds=20)
+    wait_for(lambda: seen == ["meanwhile"])
 
 
 class Endpoint(BaseHTTPRequestHandler):
     """The events endpoint of a Bolt app."""
 
     app: App
-    failures: int = 0
+    fails_at_first: bool = False
+    """Every delivery but those that are made again."""
 
     def do_POST(self) -> None:
         raw = self.rfile.read(int(self.headers["Content-Length"])).decode()
-        if Endpoint.failures:
-            Endpoint.failures -= 1
+        if Endpoint.fails_at_first and "X-Slack-Retry-Num" not in self.headers:
             self.send_error(500)
             return
         headers: Json = {key: [value] for key, value in self.headers.items()}
@@ -195,7 +197,7 @@ def by_http() -> Iterator[tuple[App, Person]]:
     sandbox = Sandbox(
         events_url=f"http://127.0.0.1:{server.server_port}/slack/events",
         manifest=Manifest(),
-        rules=Rules(retry_delays=[0.0, 0.05, 0.05]),
+        rules=patient_rules(retry_delays=[0.0, 0.05, 0.05]),
     )
     sandbox.start()
     client = WebClient(token="xoxb-sandbox", base_url=sandbox.api_url)
@@ -226,10 +228,11 @@ def test_events_commands_and_buttons_arrive_signed(by_http: tuple[App, Person]) 
     def command(ack: Any, command: Json) -> None:
         ack(command["text"].upper())
 
-    Endpoint.failures = 2
+    Endpoint.fails_at_first = True
     said = person.say("@Footnote there?")
     place = f"messages?channel=C0GENERAL&thread_ts={said['ts']}"
     wait_for(lambda: len(person.get(place)["messages"]) == 2)
+    Endpoint.fails_at_first = False
     assert seen[0]["x-slack-retry-num"] == ["1"]
     assert seen[0]["x-slack-retry-reason"] == ["http_error"]
     person.post("command", {"user": "U0ONCALL", "channel": "C0GENERAL", "text": "loud"})

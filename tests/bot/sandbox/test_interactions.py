@@ -7,7 +7,8 @@ from slack_bolt import App
 from slack_sdk import WebClient
 from slack_sdk.errors import SlackApiError
 
-from tests.bot.sandbox.conftest import Json, Person, refused, wait_for
+from tests.bot.sandbox.conftest import Json, Person, refused
+from tests.waiting import wait_for
 
 FEEDBACK = {
     "type": "context_actions",

@@ -8,7 +8,8 @@ import sys
 import pytest
 
 from bot.sandbox.server import Sandbox, SandboxError
-from tests.bot.sandbox.conftest import Person, wait_for
+from tests.bot.sandbox.conftest import Person
+from tests.waiting import PATIENCE, wait_for
 
 
 def test_starts_on_a_free_port_and_stops_for_good() -> None:
@@ -45,6 +46,6 @@ def test_serves_in_the_foreground_until_interrupted(number: signal.Signals) -> N
         person = Person(process.stdout.readline().strip())
         wait_for(lambda: person.get("state"))
         process.send_signal(number)
-        _, errors = process.communicate(timeout=10)
+        _, errors = process.communicate(timeout=PATIENCE)
     assert errors == ""
     assert process.returncode == (0 if number == signal.SIGINT else -signal.SIGTERM)

@@ -6,7 +6,8 @@ from slack_bolt import App
 from slack_bolt.adapter.socket_mode import SocketModeHandler
 from slack_sdk import WebClient
 
-from tests.bot.sandbox.conftest import Json, Person, wait_for
+from tests.bot.sandbox.conftest import Json, Person
+from tests.waiting import PATIENCE, wait_for
 
 
 def test_a_mention_reaches_bolt_as_two_events_and_is_answered_in_its_thread(
@@ -26,7 +27,7 @@ def test_a_mention_reaches_bolt_as_two_events_and_is_answered_in_its_thread(
         seen.append(body)
 
     said = person.say("@Footnote what does PAY-4031 mean?", channel="C0INCIDENT")
-    assert answered.wait(5)
+    assert answered.wait(PATIENCE)
     wait_for(lambda: len(seen) == 2)
     assert {body["event"]["type"] for body in seen} == {"app_mention", "message"}
     assert len({body["event_id"] for body in seen}) == 2

@@ -9,7 +9,8 @@ from slack_sdk import WebClient
 from slack_sdk.errors import SlackApiError
 
 from bot.sandbox.server import Sandbox
-from tests.bot.sandbox.conftest import Json, Person, refused, wait_for
+from tests.bot.sandbox.conftest import Json, Person, refused
+from tests.waiting import wait_for
 
 
 def words(text: str) -> Json:
