@@ -19,6 +19,8 @@ from bot.access import Visit
 from bot.answering import Answering
 from bot.events import Deleted, Edited, Question
 from bot.responses import say
+from bot.wording import NOT_NOW
+from ingest.errors import FootnoteError
 
 log = logging.getLogger(__name__)
 
@@ -70,6 +72,7 @@ def build_app(
         listener_executor=executor,
         logger=bolt,
     )
+    app.error(_log_failure)
     app.middleware(_note(answering))
     for listener in listeners:
         handle = listener.handle
@@ -79,13 +82,29 @@ def build_app(
     return app
 
 
+def _log_failure(error: Exception) -> None:
+    """What a middleware or a listener left undone: Slack delivers an event again, or it is found.
+
+    The causes of what is told in a line, such as a database that is away, say nothing more.
+    """
+    if isinstance(error, FootnoteError):
+        log.warning("not done: %s", error)
+    else:
+        log.error("a listener failed", exc_info=error)
+
+
 def _guarded(answering: Answering, interaction: Interaction) -> Callable[[Ack, Any, Respond], None]:
     def handle(ack: Ack, body: dict[str, Any], respond: Respond) -> None:
         ack()
         visit = Visit.by(body, is_public=interaction.is_public)
         told = answering.access.refusal(visit, when_off=interaction.when_off)
         if told is None:
-            interaction.handle(body, respond)
+            try:
+                interaction.handle(body, respond)
+            except FootnoteError:
+                if respond.response_url:
+                    say(respond, NOT_NOW, body=body)
+                raise
         elif respond.response_url:  # a form has none, and nobody opens one who may not
             say(respond, told, body=body)
 

@@ -55,8 +55,6 @@ TEND_SECONDS = 20.0
 CONNECT_SECONDS = 15.0
 FIRST_INGEST_SECONDS = 120.0
 """How long after the start a question waits for the very first index."""
-START_SECONDS = 5.0
-"""How long after the start that first ingest may take to begin."""
 
 
 class Bot:
@@ -91,7 +89,8 @@ class Bot:
         self._stack.callback(self.index.close)
         runs = Runs(index_settings.data_dir)
         agent = build_agent(self.index, agent_settings, self.journal.spent)
-        patient = _Patient(agent, self.index, runs)
+        self.schedule = Schedule(index_settings, self.index)
+        patient = _Patient(agent, self.index, lambda: self.schedule.is_catching_up)
         self.answering = Answering(
             clients,
             me,
@@ -103,7 +102,6 @@ class Bot:
             read_channels(config, collections),
         )
         self.recovery = Recovery(self.answering)
-        self.schedule = Schedule(index_settings, self.index)
         stale_after = timedelta(hours=index_settings.stale_after_hours)
         home = Home(
             clients,
@@ -184,7 +182,9 @@ class Bot:
                 self.answering.renew()
                 self.recovery.recover(at_start=at_start)
                 at_start = False
-            except Exception:  # the edge of the thread: a database that is away comes back
+            except FootnoteError as error:  # a database that is away comes back
+                log.warning("Tending the journal failed: %s", error)
+            except Exception:  # the edge of the thread: the next round may succeed
                 log.exception("tending the journal failed")
             self._stopping.wait(TEND_SECONDS)
 
@@ -196,8 +196,8 @@ def _nothing() -> None:
 class _Patient:
     """The agent, but a question that comes during the very first ingest waits for its end."""
 
-    def __init__(self, agent: Agent, index: Index, runs: Runs) -> None:
-        self._agent, self._index, self._runs = agent, index, runs
+    def __init__(self, agent: Agent, index: Index, under_way: Callable[[], bool]) -> None:
+        self._agent, self._index, self._under_way = agent, index, under_way
         self._until = time.monotonic() + FIRST_INGEST_SECONDS
 
     def answer(
@@ -209,10 +209,12 @@ class _Patient:
         cancel: threading.Event | None = None,
     ) -> Answer:
         cancel = cancel or threading.Event()
-        while (left := self._until - time.monotonic()) > 0 and self._index.status().documents == 0:
-            begins = left > FIRST_INGEST_SECONDS - START_SECONDS
-            if cancel.is_set() or not (begins or self._runs.running()):
-                break
+        while (
+            self._index.status().documents == 0
+            and self._under_way()
+            and time.monotonic() < self._until
+            and not cancel.is_set()
+        ):
             if on_progress:
                 on_progress(Progress("reading", "the docs for the first time"))
             cancel.wait(0.5)

@@ -20,6 +20,7 @@ INTERRUPTED = "I am restarting: the answer goes on in a moment."
 RESTARTING = "I am restarting, and your question got lost with that. Please ask again in a minute."
 LOOKING_UP = "Looking it up: the answer comes below."
 BUSY = "Too many questions at once: I cannot take yours now. Please ask again in a few minutes."
+NOT_NOW = "This did not work just now: something that I need is away. Please try again in a minute."
 
 
 def with_notes(message: dict[str, Any], said: Sequence[str]) -> dict[str, Any]:

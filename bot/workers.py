@@ -10,6 +10,8 @@ import threading
 import time
 from collections.abc import Callable
 
+from ingest.errors import FootnoteError
+
 log = logging.getLogger(__name__)
 
 Job = Callable[[], None]
@@ -60,6 +62,8 @@ class Workers:
             job = self._jobs.get()
             try:
                 job()
+            except FootnoteError as error:
+                log.warning("A job failed: %s", error)
             except Exception:  # the edge of the thread: a failed job must not end the worker
                 log.exception("a job failed")
             finally:

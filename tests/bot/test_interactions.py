@@ -2,6 +2,10 @@
 
 import functools
 import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -139,6 +143,42 @@ def test_a_private_question_that_goes_wrong_says_so(
     wait_for(lambda: any("Something went wrong" in m["text"] for m in whispers(slack)))
     assert not slack.posts()
     wait_for(lambda: running.answering.idle)
+
+
+@contextmanager
+def journal_away(folder: Path) -> Iterator[None]:
+    """The journal refuses everything, for as long as its table has another name."""
+    with sqlite3.connect(folder / "journal.sqlite", timeout=20) as journal:
+        journal.execute("ALTER TABLE messages RENAME TO away")
+    yield
+    with journal:
+        journal.execute("ALTER TABLE away RENAME TO messages")
+    journal.close()
+
+
+def test_while_the_journal_is_away_who_asks_in_private_is_told(
+    slack: Slack, start: Start, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    start()
+    with journal_away(tmp_path):
+        command(slack, "how do I roll back?")
+        wait_for(lambda: [m for m in whispers(slack) if "try again in a minute" in m["text"]])
+        wait_for(lambda: "not done: the journal" in caplog.text)
+    assert "Traceback" not in caplog.text
+
+
+def test_a_mention_that_the_journal_cannot_take_is_not_acknowledged(
+    slack: Slack, start: Start, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    running = start()
+    with journal_away(tmp_path):
+        sent = slack.post("say", channel=INCIDENT, user=ONCALL, text="<@U0FOOTNOTE> how?")
+        wait_for(lambda: "not done: the journal" in caplog.text)
+    assert "Traceback" not in caplog.text
+    slack.deliver(*sent["events"])
+    wait_for(lambda: replies(slack, sent["ts"]))
+    running.settle(0)
+    assert len(replies(slack, sent["ts"])) == 1
 
 
 def test_a_private_question_is_told_when_the_process_ends_first(
