@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher, unified_diff
 from typing import Any
 
-from bot.blocks.addresses import encoded
-from bot.blocks.elements import context, section
+from bot.blocks.elements import context, link, section
 from bot.markup import escape, inert
 from ingest.documents import Passage
 
@@ -89,12 +88,12 @@ def diff_lines(old: str, new: str) -> Iterator[str]:
 
 def _blocks(change: Change) -> list[Json]:
     where = f"`{escape(change.path).replace('`', '')}`"
-    was = _link(change.old_url, "as it was cited")
+    was = link("as it was cited", change.old_url)
     if change.new is None:
         gone = "is no longer in the docs" if change.page_gone else "no longer has this passage"
         return [section(f"{where} {gone} ({was})." if change.old_url else f"{where} {gone}.")]
     first, last = change.new.lines
-    now = _link(change.new.url, f"lines {first}-{last} now")
+    now = link(f"lines {first}-{last} now", change.new.url)
     line = f"{where}: {was} → {now}" if change.old_url else f"{where}, {now}"
     shown = list(diff_lines(change.old, change.new.text))
     if len(shown) > _DIFF_LINES:
@@ -113,7 +112,3 @@ def _pieces(text: str) -> list[str]:
     for line in text.splitlines():
         lines += _SENTENCE_END.split(line) if len(line) > _LONG else [line]
     return lines
-
-
-def _link(url: str | None, label: str) -> str:
-    return f"<{escape(encoded(url))}|{label}>" if url else label

@@ -133,4 +133,4 @@ def _notification(nodes: Sequence[Node]) -> str:
     text = " ".join(inert(word) if may_be_linked(word) else word for word in words)
     if len(text) > _NOTIFICATION:
         text = f"{text[:_NOTIFICATION].rpartition(' ')[0] or text[:_NOTIFICATION]} …"
-    return escape(text) or "Answer"
+    return escape(text) if any(map(str.isalnum, text)) else "Answer"

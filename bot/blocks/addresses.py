@@ -24,7 +24,7 @@ _LINKABLE = re.compile(r"https?://[^/\s]|mailto:.", re.IGNORECASE)
 _MAX_LENGTH = 2_000
 _TOLD = re.compile(r"(?:(?:https?|ftp)://|mailto:|tel:)([^/?#\s]*)", re.IGNORECASE)
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
-_UNSAFE = re.compile(r"[\s|<>\"\\`^{}\u0000-\u001f\u007f]")
+_UNSAFE = re.compile(r"[\s|<>\"\\`\u0000-\u001f\u007f\u200b-\u200f\u202a-\u202e\u2060-\u206f]")
 
 
 def trimmed(address: str) -> str:
@@ -38,17 +38,14 @@ def trimmed(address: str) -> str:
     return address
 
 
-def encoded(url: str) -> str:
-    """An address that nothing in Slack's or Markdown's link syntax can cut."""
+def openable(url: str | None) -> str | None:
+    """An address as it is sent, so that no link syntax cuts it; None for what no click may open."""
+    if url is None or not _LINKABLE.match(url) or len(url) > _MAX_LENGTH:
+        return None
     url = _UNSAFE.sub(lambda char: "".join(f"%{b:02X}" for b in char[0].encode()), url)
     if _unbalanced(url, ")") or _unbalanced(url[::-1].translate({40: 41, 41: 40}), ")"):
         url = url.replace("(", "%28").replace(")", "%29")
     return url
-
-
-def can_be_opened(url: str | None) -> bool:
-    """Whether an address is one that a click in Slack may open."""
-    return url is not None and bool(_LINKABLE.match(url)) and len(url) <= _MAX_LENGTH
 
 
 def may_be_linked(word: str) -> bool:
@@ -78,9 +75,8 @@ class Addresses:
 
     def allows(self, url: str) -> bool:
         """Whether a click on this address leads where the docs lead."""
-        if not can_be_opened(url):
-            return False
-        return url in self.known or self._contain(url) or self._contain(unquote(url))
+        known = url in self.known or self._contain(url) or self._contain(unquote(url))
+        return known and openable(url) is not None
 
     def _contain(self, address: str) -> bool:
         # A prefix is another address: git.example.com is not git.example.com.au.
@@ -95,10 +91,13 @@ class Addresses:
                 out.append(run)
             elif run.url is None:
                 out.extend(self._hosts_inert(run))
+            elif run.url != run.text and ADDRESS.search(run.text):
+                # A label that names another address would mislead.
+                out.extend(self._unlinked(run))
             elif self.allows(run.url):
-                out.append(replace(run, url=encoded(run.url)))
-            elif page := self.page(run.url):
-                out.append(replace(run, url=encoded(page)))
+                out.append(replace(run, url=openable(run.url)))
+            elif page := openable(self.page(run.url)):
+                out.append(replace(run, url=page))
             elif run.url == run.text:
                 out.append(replace(run, url=None, code=True))
             else:
@@ -124,7 +123,8 @@ class Addresses:
         end = 0
         for match in _WORD.finditer(run.text):
             word = trimmed(match[0])
-            if all(self._contain(host) for host in _HOST.findall(word)):
+            named = _HOST.findall(word) or ([word] if may_be_linked(word) else [])
+            if all(map(self._contain, named)):
                 continue
             out.append(replace(run, text=run.text[end : match.start()]))
             out.append(replace(run, text=word, code=True))

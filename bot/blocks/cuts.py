@@ -19,11 +19,14 @@ from bot.blocks.nodes import (
 )
 
 Fits = Callable[[Node], bool]
+Nodes = tuple[Node, ...]
 
 _LINE_END = re.compile(r"[\n\u2028]")
 _SENTENCE_END = re.compile(r"[.!?](?=\s)|[。！？]")
 _BLANK = re.compile(r"\s")
 _LONG_CODE = 300
+_GOES_ON = Paragraph((Run("…"),))
+"""Stands where an item began that goes on with what is nested in it."""
 
 
 def halves(node: Node, fits: Fits, room: int) -> tuple[list[Node], list[Node]]:
@@ -41,7 +44,8 @@ def halves(node: Node, fits: Fits, room: int) -> tuple[list[Node], list[Node]]:
             count = _most(min(len(rows) - 1, room), lambda n: fits(Table(header, rows[:n])))
             return _pair(count, Table(header, rows[:count]), Table(header, rows[count:]))
         case Quote(children):
-            return _cut_quote(children, fits, room)
+            part, left = _cut_children(children, lambda c: fits(Quote(c)), room)
+            return ([Quote(part)] if part else []), [Quote(left)] if left else []
         case Listing():
             return _cut_listing(node, fits, room)
     return [], [node]
@@ -94,13 +98,13 @@ def _pair(count: int, head: Node, rest: Node) -> tuple[list[Node], list[Node]]:
     return ([head], [rest]) if count else ([], [rest])
 
 
-def _cut_quote(children: tuple[Node, ...], fits: Fits, room: int) -> tuple[list[Node], list[Node]]:
-    count = _most(min(len(children) - 1, room), lambda n: fits(Quote(children[:n])))
-    if count:
-        return [Quote(children[:count])], [Quote(children[count:])]
-    head, rest = halves(children[0], lambda part: fits(Quote((part,))), room)
-    left = (*rest, *children[1:])
-    return ([Quote(tuple(head))] if head else []), [Quote(left)] if left else []
+def _cut_children(children: Nodes, fits: Callable[[Nodes], bool], room: int) -> tuple[Nodes, Nodes]:
+    count = _most(min(len(children), room), lambda n: fits(children[:n]))
+    part, left = children[:count], children[count:]
+    if left and (not part or isinstance(left[0], Quote | Listing)):
+        first, rest = halves(left[0], lambda node: fits((*part, node)), room)
+        part, left = (*part, *first), (*rest, *left[1:])
+    return part, left
 
 
 def _cut_listing(listing: Listing, fits: Fits, room: int) -> tuple[list[Node], list[Node]]:
@@ -108,16 +112,21 @@ def _cut_listing(listing: Listing, fits: Fits, room: int) -> tuple[list[Node], l
     count = _most(min(len(items) - 1, room), lambda n: fits(replace(listing, items=items[:n])))
     if count:
         return [replace(listing, items=items[:count])], [_tail(listing, count)]
-    rest: list[Node] = [_tail(listing, 1)] if len(items) > 1 else []
-    first = items[0]
-    count = _most(min(len(first), room), lambda n: fits(replace(listing, items=(first[:n],))))
-    head, left = first[:count], first[count:]
-    if left and not count:
-        part, remainder = halves(left[0], lambda n: fits(replace(listing, items=((n,),))), room)
-        head, left = tuple(part), (*remainder, *left[1:])
-    if not head:
+    part, left = _cut_children(items[0], lambda item: fits(replace(listing, items=(item,))), room)
+    if not part or part == (_GOES_ON,):
         return [], [listing]
-    return [replace(listing, items=(head,))], [*left, *rest]
+    return [replace(listing, items=(part,))], _left(listing, left)
+
+
+def _left(listing: Listing, left: Nodes) -> list[Node]:
+    """The rest of a list, after a part of its first item: what is nested there stays nested."""
+    rest = [_tail(listing, 1)] if len(listing.items) > 1 else []
+    if not any(isinstance(node, Listing) for node in left):
+        return [*left, *rest]
+    item = left if isinstance(left[0], Paragraph) else (_GOES_ON, *left)
+    if listing.start is None:
+        return [replace(listing, items=(item, *listing.items[1:]))]
+    return [Listing((item,), tight=listing.tight), *rest]
 
 
 def _tail(listing: Listing, count: int) -> Listing:

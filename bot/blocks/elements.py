@@ -4,6 +4,9 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from bot.blocks.addresses import openable
+from bot.markup import escape
+
 Block = dict[str, Any]
 
 _SECTION, _HEADER, _LABEL = 3_000, 150, 75
@@ -36,6 +39,14 @@ def button(action_id: str, label: str, value: str) -> Block:
 
 def actions(block_id: str, buttons: Sequence[Block]) -> Block:
     return {"type": "actions", "block_id": block_id, "elements": list(buttons)}
+
+
+def link(label: str, url: str | None) -> str:
+    """Words under an address, or the words alone where no click may open it."""
+    # A line end or a bar would end the label, and with it the link.
+    words = escape(" ".join(label.split())).replace("|", "¦")
+    address = openable(url)
+    return f"<{escape(address)}|{words}>" if address else words
 
 
 def shortened(text: str, limit: int) -> str:

@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from agent.answer import Answer
-from bot.blocks.addresses import can_be_opened, encoded
-from bot.blocks.elements import Block, actions, button, context
+from bot.blocks.elements import Block, actions, button, context, link
 from bot.markup import escape
 from ingest.documents import DocumentInfo, Passage
 
@@ -62,9 +61,8 @@ def sources(cited: Sequence[Passage], extra: Extra) -> list[Block]:
     lines = ["*Sources*"]
     for passage in cited[:_SOURCES_SHOWN]:
         line = _source(passage, extra)
-        if sum(map(len, lines)) + len(line) > _SOURCES_ROOM:
-            break
-        lines.append(line)
+        if sum(map(len, lines)) + len(line) <= _SOURCES_ROOM:
+            lines.append(line)
     if more := len(cited) - len(lines) + 1:
         lines.append(f"and {more} more, linked in the text")
     return [context("footnote_sources", "\n".join(lines))]
@@ -106,11 +104,7 @@ def _source(passage: Passage, extra: Extra) -> str:
         " > ".join(dict.fromkeys(filter(None, (passage.title, *passage.heading)))) or passage.path
     )
     ident = passage.id if len(passage.id) <= _ID_SHOWN else f"{passage.id[:_ID_SHOWN]}…"
-    label = escape(f"[{ident}] {_short(name)}".strip())
-    # A line end or a bar would end the label, and with it the link.
-    label = " ".join(label.split()).replace("|", "¦")
-    url = passage.url if can_be_opened(passage.url) else None
-    parts = [f"<{escape(encoded(url))}|{label}>" if url else label]
+    parts = [link(f"[{ident}] {_short(name)}", passage.url)]
     if passage.path and len(passage.path) <= _ID_SHOWN:
         first, last = passage.lines
         lines = f" line {first}" if first == last else f" lines {first}-{last}"

@@ -2,8 +2,9 @@
 
 The grammar for answers is CommonMark with tables and strikethrough, less what hurts here: no
 reference definitions but of addresses that a link then uses (``[payments-runbook-0]: …`` is a
-citation, not one), no HTML blocks, no emphasis between letters, before a glob's dot or in a name
-like ``__init__``.
+citation, not one), no HTML blocks and no tags but HTML's own (``<table>`` may be a placeholder), no
+emphasis between letters, before a glob's dot or in a name like ``__init__``; no bar ends a cell in
+the middle of a command.
 """
 
 import re
@@ -15,12 +16,21 @@ from markdown_it.rules_block import StateBlock, reference
 from markdown_it.rules_inline import StateInline
 
 from bot.blocks.addresses import ADDRESS, trimmed
+from bot.blocks.bars import table_with_bars
 
 _SLACK_LINK = re.compile(r"<((?:https?|mailto):[^\s<>|]*)\|([^<>\n]*)>")
 _DEFINITION = re.compile(r"\[([^\[\]\n]{1,200})\]:[ \t]*<?(?:[a-z][a-z0-9+.-]*:|\.{0,2}/|#)", re.I)
 _LABEL = re.compile(r"\[([^\[\]\n]{1,200})\]")
 _SCHEME = re.compile(r"(?:https?|ftp|mailto)$", re.IGNORECASE)
 _DUNDER = re.compile(r"__[a-z0-9_]+__(?![A-Za-z0-9_])")
+_TAG = re.compile(
+    r"<!--.*?-->|<(?P<closing>/?)(?P<name>a|abbr|b|big|blockquote|br|center|code|dd|del|details|div|dl"
+    r"|dt|em|font|h[1-6]|hr|i|iframe|img|ins|kbd|li|mark|ol|p|pre|s|samp|script|small|span|strike"
+    r"|strong|style|sub|summary|sup|svg|table|tbody|td|tfoot|th|thead|tr|u|ul)\b"
+    r"(?P<attributes>\s[^<>]*=[^>]*)?\s*/?>",
+    re.IGNORECASE | re.DOTALL,
+)
+_ALONE = ("br", "hr", "img")
 _GLOB_ENDS = frozenset("./,;:-_?!)]}")
 
 
@@ -68,6 +78,26 @@ def _slack_link(state: StateInline, silent: bool) -> bool:
         _push_link(state, match[1], match[2] or match[1])
     state.pos = match.end()
     return True
+
+
+def _tag(state: StateInline, silent: bool) -> bool:
+    """A tag or a comment of HTML; what only looks like a tag is text."""
+    match = _TAG.match(state.src, state.pos, state.posMax)
+    if not match:
+        return False
+    name = (match["name"] or "").lower()
+    alone = name and not match["closing"] and not match["attributes"] and name not in _ALONE
+    if alone and name not in state.env.get("closed", ()):
+        return False
+    if not silent:
+        state.push("html_inline", "", 0).content = match[0]
+    state.pos = match.end()
+    return True
+
+
+def closed_tags(text: str) -> frozenset[str]:
+    """The names for which there is a closing tag."""
+    return frozenset(name.lower() for name in re.findall(r"</([A-Za-z]\w*)", text))
 
 
 def _definition(state: StateBlock, first: int, last: int, silent: bool) -> bool:
@@ -127,12 +157,14 @@ def _plain_parser() -> MarkdownIt:
 def _reader() -> MarkdownIt:
     parser = _plain_parser().disable("html_block")
     parser.block.ruler.at("reference", _definition)
+    parser.block.ruler.at("table", table_with_bars, {"alt": ["paragraph", "reference"]})
     inline = parser.inline.ruler
     inline.before("newline", "address", _address)
     inline.before("emphasis", "literal_star", _literal_star)
     inline.before("emphasis", "dunder", _dunder)
     inline.before("link", "citation", _citation)
     inline.before("autolink", "slack_link", _slack_link)
+    inline.at("html_inline", _tag)
     return parser
 
 

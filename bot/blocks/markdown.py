@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from markdown_it.token import Token
 
 from agent.citations.brackets import Brackets, settle
-from bot.blocks.addresses import Addresses, can_be_opened
-from bot.blocks.grammar import ANSWERS, PLAIN
+from bot.blocks.addresses import Addresses, openable
+from bot.blocks.bars import BAR, with_bars
+from bot.blocks.grammar import ANSWERS, PLAIN, closed_tags
 from bot.blocks.nodes import (
     HARD_BREAK,
     Code,
@@ -25,15 +26,9 @@ from bot.blocks.nodes import (
 )
 
 _DEEPEST = 80
-_UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-"""Controls, and what turns the direction of words round; code keeps even these."""
+_UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
+"""Controls, tags, and what turns the direction of words round; code keeps even these."""
 _BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
-_HTML = re.compile(
-    r"</?(?:a|abbr|b|big|blockquote|center|code|dd|del|details|div|dl|dt|em|font|h[1-6]|hr|i|iframe"
-    r"|img|ins|kbd|li|mark|ol|p|pre|s|samp|script|small|span|strike|strong|style|sub|summary|sup|svg"
-    r"|table|tbody|td|tfoot|th|thead|tr|u|ul)(?:[\s/][^>]*)?>|<!--.*?-->",
-    re.IGNORECASE | re.DOTALL,
-)
 
 
 @dataclass(frozen=True)
@@ -50,9 +45,9 @@ class Reading:
 
 def read_markdown(text: str, reading: Reading) -> tuple[Node, ...]:
     """An answer's Markdown -> nodes that hold only what may be shown."""
-    text = re.sub("[\ud800-\udfff]", "\ufffd", re.sub("\r\n?", "\n", text))
+    text = re.sub(f"[\ud800-\udfff{BAR}]", "\ufffd", re.sub("\r\n?", "\n", text))
     text, _, _ = settle(text, Brackets(reading.urls, "\n".join(reading.addresses.texts)))
-    tokens = ANSWERS.parse(text, {"ids": reading.ids()})
+    tokens = ANSWERS.parse(text, {"ids": reading.ids(), "closed": closed_tags(text)})
     if max((token.level for token in tokens), default=0) > _DEEPEST:
         # The parser gives up a little deeper and would lose what stands there.
         return (Code(text),)
@@ -69,9 +64,7 @@ def read_plainly(text: str) -> tuple[Node, ...]:
 
 def _cited(inline: Sequence[Token], reading: Reading) -> Runs:
     return tuple(
-        replace(run, url=url if can_be_opened(url := reading.urls[run.cites]) else None)
-        if run.cites
-        else run
+        replace(run, url=openable(reading.urls[run.cites])) if run.cites else run
         for run in _runs(inline)
     )
 
@@ -86,7 +79,7 @@ def _runs(inline: Sequence[Token], *, strict: bool = False) -> Iterator[Run]:
         elif token.type in ("em_close", "strong_close", "s_close"):
             marks.pop()
         elif token.type == "link_open":
-            url = str(token.attrs.get("href", ""))
+            url = with_bars(str(token.attrs.get("href", "")))
         elif token.type == "link_close":
             url = None
         elif strict and token.type in ("image", "html_inline"):
@@ -100,16 +93,14 @@ def _run(token: Token, marks: tuple[str, ...], url: str | None) -> Run:
         case "citation":
             return Run(f"[{token.content}]", marks, cites=token.content)
         case "code_inline":
-            return Run(token.content, marks, code=True, url=url)
+            return Run(with_bars(token.content), marks, code=True, url=url)
         case "softbreak":
             return Run("\n", marks, url=url)
         case "hardbreak":
             return Run(HARD_BREAK, marks, url=url)
-        case "html_inline" if _BREAK.fullmatch(token.content):
-            return Run(HARD_BREAK, marks, url=url)
-        case "html_inline" if _HTML.fullmatch(token.content):
-            return Run("")
-    return Run(_UNSEEN.sub("", token.content), marks, url=url)
+        case "html_inline":
+            return Run(HARD_BREAK if _BREAK.fullmatch(token.content) else "", marks, url=url)
+    return Run(_UNSEEN.sub("", with_bars(token.content)), marks, url=url)
 
 
 class _Tree:

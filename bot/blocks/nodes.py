@@ -1,8 +1,8 @@
 """An answer as a tree: what Markdown was read into, and what blocks are written from."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from itertools import groupby
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import chain, groupby
 
 HARD_BREAK = "\u2028"
 """A line break that was asked for; ``\\n`` in a run is one that the source merely had."""
@@ -53,9 +53,9 @@ class Listing:
 
     items: "tuple[tuple[Node, ...], ...]"
     start: int | None = None
-    marker: str = "-"
+    marker: str = field(default="-", compare=False)
     """``-``, ``*`` or ``+``, or the ``.`` or ``)`` after a number."""
-    tight: bool = True
+    tight: bool = field(default=True, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,17 +124,39 @@ def cited(nodes: "tuple[Node, ...]") -> tuple[str, ...]:
 
 def runs_of(node: Node) -> Iterator[Run]:
     """Every run of a node and of all within it, in order."""
+    for part in within(node):
+        match part:
+            case Paragraph(runs) | Heading(_, runs):
+                yield from runs
+            case Table(header, rows):
+                for row in (header, *rows):
+                    yield from chain.from_iterable(row)
+
+
+def within(node: Node) -> Iterator[Node]:
+    """The node and every node in it, in order."""
+    yield node
+    inner: Iterable[Node] = ()
+    if isinstance(node, Quote):
+        inner = node.children
+    elif isinstance(node, Listing):
+        inner = chain.from_iterable(node.items)
+    for child in inner:
+        yield from within(child)
+
+
+def with_runs(node: Node, change: Callable[[Runs], Runs]) -> Node:
+    """The same node with its words changed."""
     match node:
-        case Paragraph(runs) | Heading(_, runs):
-            yield from runs
+        case Paragraph(runs):
+            return Paragraph(change(runs))
+        case Heading(level, runs):
+            return Heading(level, change(runs))
         case Quote(children):
-            for child in children:
-                yield from runs_of(child)
+            return Quote(tuple(with_runs(child, change) for child in children))
         case Listing(items):
-            for item in items:
-                for child in item:
-                    yield from runs_of(child)
+            changed = (tuple(with_runs(child, change) for child in item) for item in items)
+            return replace(node, items=tuple(changed))
         case Table(header, rows):
-            for row in (header, *rows):
-                for cell in row:
-                    yield from cell
+            return Table(tuple(map(change, header)), tuple(tuple(map(change, r)) for r in rows))
+    return node

@@ -6,6 +6,7 @@ otherwise.
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import chain, groupby
 from typing import Any
 
 from bot.blocks.elements import Block
@@ -57,13 +58,14 @@ def _elements(node: Node, indent: int) -> Iterator[Element]:
             )
         case Code(text):
             if text:
-                yield {
-                    "type": "rich_text_preformatted",
-                    "elements": [{"type": "text", "text": text}],
-                }
+                code = {"type": "text", "text": text}
+                yield {"type": "rich_text_preformatted", "elements": [code]}
         case Quote(children):
-            if inline := list(_quoted(children)):
-                yield {"type": "rich_text_quote", "elements": inline}
+            for is_code, group in groupby(children, lambda child: isinstance(child, Code)):
+                if is_code:
+                    yield from chain.from_iterable(_elements(child, indent) for child in group)
+                elif inline := list(_quoted(group)):
+                    yield {"type": "rich_text_quote", "elements": inline}
         case Listing():
             yield from _listing(node, indent)
         case _:
@@ -134,8 +136,11 @@ def _table(table: Table) -> Block:
 
 
 def _cell(runs: Runs) -> Element:
-    if not runs:
-        return {"type": "raw_text", "text": " "}
+    match runs:
+        case ():
+            return {"type": "raw_text", "text": " "}
+        case (Run(text, (), False, None, None),):
+            return {"type": "raw_text", "text": text}
     return {"type": "rich_text", "elements": [_section(runs)]}
 
 

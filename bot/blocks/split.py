@@ -9,7 +9,7 @@ import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import islice
 from typing import Literal
 
 from bot.blocks.cuts import as_lines, halves, unwrapped
@@ -22,10 +22,12 @@ from bot.blocks.nodes import (
     Node,
     Paragraph,
     Quote,
-    Run,
     Runs,
     Table,
     merged,
+    runs_of,
+    with_runs,
+    within,
 )
 from bot.blocks.richtext import rich_blocks
 from bot.blocks.writing import write_markdown
@@ -34,9 +36,10 @@ Style = Literal["markdown", "rich_text"]
 
 _IN_DOUBT = re.compile(r"```|<[!@#]|<[A-Za-z][\w+.-]*:|&(?:#\w+|\w+);")
 """In code, Slack may read these as something else than code, or decode them."""
+_IN_DOUBT_IN_TABLE = re.compile(rf"{_IN_DOUBT.pattern}|\|")
 _COLUMNS, _ROWS = 20, 100
 _RENDERED = 34
-_DEEPEST = 6
+_DEEPEST, _LANGUAGE = 6, 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +58,8 @@ class Piece:
     @property
     def rendered(self) -> int:
         """Blocks that Slack makes of it, at most."""
-        return 1 + 2 * sum(isinstance(leaf, Code | Quote) for leaf in _descendants(self.node))
+        inner = islice(within(self.node), 1, None)
+        return 1 + 2 * sum(isinstance(part, Code | Quote) for part in inner)
 
 
 def split(nodes: Iterable[Node], room: int, style: Style = "markdown") -> list[list[Piece]]:
@@ -112,7 +116,7 @@ def _may_fit(node: Node, room: int) -> bool:
     if isinstance(node, Table) and len(node.rows) >= _ROWS:
         return False
     # Not all of its words are counted: what is left of a long list is looked at for every message.
-    for part in chain((node,), _descendants(node)):
+    for part in within(node):
         match part:
             case Code(text):
                 room -= len(text)
@@ -146,7 +150,8 @@ def _written(node: Node, style: Style) -> Piece:
 
 
 def _drafted(node: Node, style: Style) -> Piece:
-    if style == "markdown" and not any(_IN_DOUBT.search(code) for code in _codes(node)):
+    doubt = _IN_DOUBT_IN_TABLE if isinstance(node, Table) else _IN_DOUBT
+    if style == "markdown" and not any(doubt.search(code) for code in _codes(node)):
         return Piece(node, markdown=write_markdown(node))
     return Piece(node, blocks=tuple(rich_blocks([node])))
 
@@ -157,7 +162,7 @@ def _sendable(node: Node, depth: int = 0) -> Node:
         case Heading(level, runs):
             return Heading(level, _on_one_line(runs))
         case Code(text, language):
-            return Code(text, re.sub(r"[^\w+#.-]", "", language))
+            return Code(text, re.sub(r"[^\w+#.-]", "", language)[:_LANGUAGE])
         case Table(header, rows):
             cells = [tuple(map(_on_one_line, row)) for row in (header, *rows)]
             table = Table(cells[0], tuple(cells[1:]))
@@ -187,43 +192,10 @@ def _on_one_line(runs: Runs) -> Runs:
 
 
 def _bare(node: Node) -> Node:
-    """The node with nothing left of what a second reading cannot know or need not keep."""
-
-    def bare(runs: Runs) -> Runs:
-        return merged(tuple(Run(run.text, run.marks, run.code, run.url) for run in runs))
-
-    match node:
-        case Paragraph(runs):
-            return Paragraph(bare(runs))
-        case Heading(level, runs):
-            return Heading(level, bare(runs))
-        case Quote(children):
-            return Quote(tuple(map(_bare, children)))
-        case Listing(items, start):
-            return Listing(tuple(tuple(map(_bare, item)) for item in items), start)
-        case Table(header, rows):
-            return Table(tuple(map(bare, header)), tuple(tuple(map(bare, row)) for row in rows))
-    return node
-
-
-def _descendants(node: Node) -> Iterator[Node]:
-    children: Iterable[Node] = ()
-    if isinstance(node, Quote):
-        children = node.children
-    elif isinstance(node, Listing):
-        children = (child for item in node.items for child in item)
-    for child in children:
-        yield child
-        yield from _descendants(child)
+    """The node with nothing left of what a second reading cannot know."""
+    return with_runs(node, lambda runs: merged(tuple(replace(run, cites=None) for run in runs)))
 
 
 def _codes(node: Node) -> Iterator[str]:
-    for part in (node, *_descendants(node)):
-        match part:
-            case Code(text):
-                yield text
-            case Paragraph(runs) | Heading(_, runs):
-                yield from (run.text for run in runs if run.code)
-            case Table(header, rows):
-                for row in (header, *rows):
-                    yield from (run.text for cell in row for run in cell if run.code)
+    yield from (part.text for part in within(node) if isinstance(part, Code))
+    yield from (run.text for run in runs_of(node) if run.code)

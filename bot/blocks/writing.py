@@ -68,18 +68,30 @@ def _listing(listing: Listing) -> str:
 
 
 def _item(marker: str, children: tuple[Node, ...], tight: bool) -> str:
-    parts: list[str] = []
-    for child in children:
-        text = write_markdown(child)
-        # A task's box stays a box; Slack draws it.
-        if not parts and isinstance(child, Paragraph):
-            text = _TASK.sub(r"[\1] ", text)
-        parts.append(text)
-    first, *rest = ("\n" if tight else "\n\n").join(parts).split("\n")
+    text = ""
+    for before, child in zip((None, *children), children, strict=False):
+        written = write_markdown(child)
+        if before:
+            text += "\n" if tight and _interrupts(child, before) else "\n\n"
+        elif isinstance(child, Paragraph):
+            # A task's box stays a box; Slack draws it.
+            written = _TASK.sub(r"[\1] ", written)
+        text += written
+    first, *rest = text.split("\n")
     indent = " " * len(marker)
     return "\n".join(
         [(marker + first).rstrip(" "), *(indent + line if line else "" for line in rest)]
     )
+
+
+def _interrupts(node: Node, before: Node) -> bool:
+    """Whether a node is read as one of its own right after the lines of another."""
+    match node:
+        case Paragraph():
+            return isinstance(before, Code)
+        case Listing(_, start):
+            return start in (None, 1) and not isinstance(before, Listing)
+    return not isinstance(node, Rule)
 
 
 def _row(cells: tuple[Runs, ...]) -> str:

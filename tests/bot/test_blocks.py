@@ -73,6 +73,11 @@ def test_the_notification_is_plain_short_and_cannot_be_clicked() -> None:
     assert len(first["text"]) < 400
 
 
+@pytest.mark.parametrize("text", ["[oncall/queues-1]", "([oncall/queues-1], [limits.txt-0])"])
+def test_the_notification_of_citations_alone_is_a_word(text: str) -> None:
+    assert render_answer(answer(text))[0]["text"] == "Answer"
+
+
 def test_a_long_table_is_cut_between_rows_and_keeps_its_header() -> None:
     rows = "\n".join(f"| svc-{n} | team-{n} | {'x' * 40} |" for n in range(260))
     messages = render_answer(answer(f"| Service | Owner | Note |\n|---|---|---|\n{rows}\n\nEnd."))
@@ -122,6 +127,8 @@ def test_a_request_to_render_that_makes_no_sense_is_refused_in_one_line(
         ),
         ("2 * 3, *.log and a*b*c, **bold**", "2 * 3, *.log and a*b*c, bold"),
         ("pods <name> in <Namespace>, a<br>b <b>c</b>", "pods <name> in <Namespace>, a\nb c"),
+        ("cp <source> <table> <i> and a<b and c>d", "cp <source> <table> <i> and a<b and c>d"),
+        ("<i>x</i> <img src='https://evil.test'>y<!-- z --></u>", "x y"),
         ("C:\\Users\\x, a &lt;b&gt; && c", "C:\\Users\\x, a <b> && c"),
         ("[x][1] and [link](../a/b.md)", "[x][1] and link (../a/b.md)"),
         ("~5 min, ~~gone~~, ~/x", "~5 min, gone, ~/x"),

@@ -7,6 +7,7 @@ import pytest
 from bot.blocks import render_answer, render_runbook
 from bot.blocks.elements import section, shortened
 from bot.blocks.pages import Pages
+from bot.blocks.split import Style
 from tests.bot.answers import DRAIN, answer
 from tests.bot.shown import shown
 
@@ -70,6 +71,28 @@ def test_a_scheme_that_runs_something_leaves_nothing_but_the_label() -> None:
     assert shown(render_answer(answer(text))).text.strip() == "a b c [limits.txt-0]"
 
 
+@pytest.mark.parametrize("label", ["https://evil.test/x", "log in at https://evil.test now"])
+def test_a_label_that_names_another_address_is_no_link(label: str) -> None:
+    result = shown(render_answer(answer(f"See [{label}](https://graphs.acme.test/q?id=7).")))
+    assert result.links == []
+    assert "evil.test" not in result.prose
+    assert "graphs.acme.test" in result.spans
+
+
+def test_a_word_with_a_scheme_of_its_own_is_nothing_to_click_on() -> None:
+    result = shown(render_answer(answer("Use slack://open?team=T1, then go on.")))
+    assert result.spans == ["slack://open?team=T1"]
+
+
+@pytest.mark.parametrize("style", ["markdown", "rich_text"])
+def test_the_address_of_a_citation_is_sent_whole_whatever_it_holds(style: Style) -> None:
+    odd = replace(DRAIN, url=f'{PAGES}a b|c"d)e\u202e.md')
+    messages = render_answer(answer("Drain [oncall/queues-1].", passages=(odd,)), style=style)
+    sent = f"{PAGES}a%20b%7Cc%22d%29e%E2%80%AE.md"
+    assert shown(messages).links == [("[oncall/queues-1]", sent)]
+    assert [url for _, url in shown(messages, own=True).links] == [sent]
+
+
 def test_a_passage_whose_address_cannot_be_opened_is_cited_without_a_link() -> None:
     run = replace(DRAIN, url="javascript:alert(1)")
     messages = render_answer(answer("Drain [oncall/queues-1].", passages=(run,)))
@@ -91,8 +114,16 @@ def test_an_answer_that_nobody_can_see_says_that_there_is_none(text: str) -> Non
 
 
 def test_controls_and_turned_directions_stay_only_in_code() -> None:
-    text = "a\x07b\x1b \u202eevil\u202c `rm \u202etxt` [limits.txt-0]"
+    text = "a\x07b\x1b \u202eevil\u202c\U000e0041 `rm \u202etxt` [limits.txt-0]"
     assert shown(render_answer(answer(text))).text.strip() == "ab evil rm \u202etxt [limits.txt-0]"
+
+
+def test_a_source_too_long_for_the_list_does_not_hide_the_next_ones() -> None:
+    long = replace(DRAIN, id="long-0", url=f"{PAGES}{'x' * 1_900}")
+    messages = render_answer(answer("A [long-0]. B [oncall/queues-1].", passages=(long, DRAIN)))
+    around = shown(messages, own=True)
+    assert DRAIN.url in [url for _, url in around.links]
+    assert "and 1 more, linked in the text" in around.text
 
 
 def test_a_list_from_zero_counts_from_zero_where_slack_counts_from_one() -> None:
