@@ -6,6 +6,9 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
 export UV_PYTHON_DOWNLOADS := never
+# A download that fails is tried again; where uv gets nowhere, pip may know the certificates or mirror.
+export UV_HTTP_RETRIES := 8
+export PIP_RETRIES := 8
 
 .DEFAULT_GOAL := help
 .PHONY: help try test check format bench peers lock clean
@@ -52,6 +55,7 @@ $(STAMP): requirements.lock pyproject.toml
 	@echo "Installing into $(VENV) (about a minute)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
-	@$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements.lock
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements.lock || \
+		$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation -e .
 	@touch $@

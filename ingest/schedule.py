@@ -48,6 +48,7 @@ class Schedule:
         self._runner = Runner(settings, index, self._runs, embedder)
         self._due: queue.SimpleQueue[Reason] = queue.SimpleQueue()
         self._stopping = threading.Event()
+        self._caught_up = threading.Event()
         self._worker = threading.Thread(target=self._work, name="ingest", daemon=True)
         self._scheduler = BackgroundScheduler(timezone=UTC)
 
@@ -55,6 +56,11 @@ class Schedule:
     def next_run_at(self) -> datetime | None:
         job = self._scheduler.get_job("nightly") if self._scheduler.running else None
         return job.next_run_time if job else None
+
+    @property
+    def is_catching_up(self) -> bool:
+        """Whether the run of the start is not over, or another one is under way."""
+        return not self._caught_up.is_set() or self._runs.running() is not None
 
     def start(self) -> None:
         """Begin: the index is brought up to date now, without keeping the caller waiting."""
@@ -96,6 +102,7 @@ class Schedule:
             except Exception:  # the edge of the thread: nights to come must not be lost
                 log.exception("Ingest failed unexpectedly")
                 worked = False
+            self._caught_up.set()
             if not worked:
                 self._stopping.wait(POLL_SECONDS)
 

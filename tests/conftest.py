@@ -1,6 +1,7 @@
 """Fixtures for all tests: a network guard and the optional shared data."""
 
 import os
+import signal
 import socket
 from pathlib import Path
 
@@ -17,6 +18,10 @@ settings.register_profile(
 settings.load_profile("footnote")
 
 ROOT = Path(__file__).resolve().parent.parent
+
+# Who starts tests in the background may ignore SIGINT, and processes of tests would inherit that.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)

@@ -18,7 +18,7 @@ from tests.conftest import ROOT
 from tests.fakes.messages_server import MessagesServer
 from tests.fakes.rule_followers import Request, search_then_answer
 from tests.fakes.script import Step, Turn
-from tests.waiting import wait_for
+from tests.waiting import PATIENCE, free_port, wait_for
 
 SAMPLES = ROOT / "examples" / "docs"
 PLACE = "C0INCIDENT"
@@ -50,7 +50,7 @@ def footnote(environment: dict[str, str], tmp_path: Path) -> Footnote:
             input=given,
             capture_output=True,
             text=True,
-            timeout=110,
+            timeout=PATIENCE,
             check=False,
         )
 
@@ -69,7 +69,7 @@ def ingested(footnote: Footnote) -> Json:
 def trial(environment: dict[str, str], tmp_path: Path) -> Iterator[Slack]:
     """``footnote try`` on a free port, until the test is over."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "bot", "try", "--port", "0"],
+        [sys.executable, "-m", "bot", "try", "--port", str(free_port())],
         cwd=tmp_path,
         env=environment,
         stderr=subprocess.PIPE,
@@ -79,7 +79,7 @@ def trial(environment: dict[str, str], tmp_path: Path) -> Iterator[Slack]:
         yield Slack(_address(process))
     finally:
         process.send_signal(signal.SIGTERM)
-        _out, said = process.communicate(timeout=60)
+        _out, said = process.communicate(timeout=PATIENCE)
         assert process.returncode == 0, said
 
 

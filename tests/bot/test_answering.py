@@ -76,11 +76,12 @@ def test_a_follow_up_brings_the_earlier_answer_and_what_it_cited(
 def test_a_long_answer_comes_back_whole_from_its_parts(
     slack: Slack, start: Start, script: Script
 ) -> None:
-    start()
+    running = start()
     steps = "\n\n".join(f"Step {n}: {'word ' * 60}[payments-runbook-0]." for n in range(60))
     script.reply = lambda c: answered(c, steps)
     ts = say(slack, f"{AT} list all steps")
-    wait_for(lambda: len(replies(slack, ts)) > 1)
+    running.settle(2)
+    assert len(replies(slack, ts)) > 1
     say(slack, "what was step 57?", thread_ts=ts)
     wait_for(lambda: len(script.conversations) == 2)
     own = [t for t in script.conversations[1].earlier if t.speaker == "footnote"]
@@ -295,15 +296,16 @@ def test_a_shared_channel_is_answered_in_only_when_it_is_allowed(
 def test_the_status_tells_what_happens_and_is_cleared(
     slack: Slack, start: Start, script: Script
 ) -> None:
-    running = start()
-    say(slack, f"{AT} how do I roll back?")
-    running.settle(2)
+    start()
 
     def shown() -> list[str]:
         return [c["args"]["status"] for c in slack.calls("assistant.threads.setStatus")]
 
-    wait_for(lambda: shown()[-1:] == [""])
-    assert shown()[0] == "is thinking…"
+    script.gate.clear()
+    say(slack, f"{AT} how do I roll back?")
+    wait_for(lambda: shown() == ["is thinking…"])
+    script.gate.set()
+    wait_for(lambda: shown()[1:] == [""])
 
 
 def test_a_status_that_slack_refuses_costs_nothing(slack: Slack, start: Start) -> None:
@@ -400,7 +402,7 @@ def test_a_dozen_questions_in_one_channel_are_all_answered_at_one_message_a_seco
     try:
         start()
         stamps = [say(slack, f"{AT} question {n}?") for n in range(12)]
-        wait_for(lambda: len(slack.posts()) == 12, 60)
+        wait_for(lambda: len(slack.posts()) == 12)
         assert [len(replies(slack, ts)) for ts in stamps] == [1] * 12
     finally:
         slack.post("rules", posting_limit=False)

@@ -44,12 +44,12 @@ def bot(
         app_token="xapp-sandbox",
         slack_api_url=workspace.api_url,
         digest_channel="C0GENERAL",
-        digest_at="* * * * *",
+        digest_at=f"{datetime.now(UTC) - timedelta(hours=1):%H:%M}",
     )
     docs = IndexSettings(docs_repo=str(tmp_path / "docs"), embedder_int8=False)
     running = build_bot(settings, docs, AgentSettings())
     running.start(http=False)
-    wait_for(lambda: running.index.status().documents, 60)
+    wait_for(lambda: running.index.status().documents)
     yield running
     running.stop()
 

@@ -17,7 +17,7 @@ from tests.conftest import ROOT
 from tests.fakes.messages_server import MessagesServer
 from tests.fakes.rule_followers import Request, search_then_answer
 from tests.fakes.script import Stall, Step
-from tests.waiting import wait_for
+from tests.waiting import PATIENCE, wait_for
 
 Process = subprocess.Popen[str]
 
@@ -69,7 +69,7 @@ def run(slack: Slack, tmp_path: Path) -> Iterator[Callable[..., Process]]:
             cwd=tmp_path,
         )
         started.append(process)
-        wait_for(lambda: slack.state()["connections"] or process.poll() is not None, 60)
+        wait_for(lambda: slack.state()["connections"] or process.poll() is not None)
         return process
 
     yield run
@@ -95,16 +95,16 @@ def test_killed_in_the_middle_of_an_answer_it_answers_after_the_next_start(
     with MessagesServer(rule) as model:
         first = run(model)
         ts = ask(slack)
-        wait_for(lambda: model.requests, 60)
+        wait_for(lambda: model.requests)
         first.kill()
         first.communicate()
         assert not replies(slack, ts)
         rule.silent = False
         second = run(model)
-        wait_for(lambda: replies(slack, ts), 60)
+        wait_for(lambda: replies(slack, ts))
         assert len(replies(slack, ts)) == 1
         second.send_signal(signal.SIGTERM)
-        _, said = second.communicate(timeout=60)
+        _, said = second.communicate(timeout=PATIENCE)
         assert second.returncode == 0
         assert "xoxb" not in said
         assert "Traceback" not in said, said
@@ -126,9 +126,9 @@ def test_sigterm_lets_an_answer_under_way_be_finished(
     with MessagesServer(slow) as model:
         process = run(model)
         ts = ask(slack)
-        wait_for(lambda: stalled, 60)
+        wait_for(lambda: stalled)
         process.send_signal(signal.SIGTERM)
-        _, said = process.communicate(timeout=60)
+        _, said = process.communicate(timeout=PATIENCE)
         assert process.returncode == 0
         line = r"^\d{4}-\d\d-\d\d [\d:,]+ INFO bot\.run: Stopping: answers under way have 20 s\.$"
         assert re.search(line, said, re.MULTILINE), said

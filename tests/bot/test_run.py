@@ -221,7 +221,7 @@ def test_the_command_answers_its_asker_alone_until_shared(system: System) -> Non
     [
         ("help", "answers only to you"),
         ("", "answers only to you"),
-        ("status", "2 pages"),
+        ("status", "pages in"),
     ],
 )
 def test_the_command_tells_about_itself(text: str, says: str, system: System) -> None:

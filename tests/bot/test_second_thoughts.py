@@ -37,6 +37,7 @@ def test_a_mention_edited_into_no_question_is_called_off(
     running = start()
     script.gate.clear()
     ts = say(slack, f"{AT} how do I roll back?")
+    running.decided(2)
     assert script.entered.wait(PATIENCE)
     slack.post("edit", channel="C0INCIDENT", ts=ts, text=words)
     wait_for(lambda: running.answering.idle)

@@ -49,14 +49,16 @@ def test_the_word_stop_closes_the_session(slack: Slack, start: Start, script: Sc
 
 
 def test_without_the_agent_feature_the_line_alone_is_shown_and_sessions_asked_for_once(
-    slack: Slack, start: Start
+    slack: Slack, start: Start, script: Script
 ) -> None:
-    running = start()
+    start()
     slack.post("fail", method=SESSION, error="not_authorized", times=0)
     for number in range(1, 4):
+        script.gate.clear()
         ask(slack)
-        running.settle(2 * number)
-        wait_for(lambda: states(slack, LINE)[-1:] == [""])
+        wait_for(lambda: states(slack, LINE)[-1:] == ["is thinking…"])
+        script.gate.set()
+        wait_for(lambda: states(slack, LINE).count("") == number)  # noqa: B023  # waited for here
     assert len(states(slack, SESSION)) == 1
 
 
@@ -81,8 +83,8 @@ def test_a_process_that_ends_clears_what_it_shows(
     assert script.entered.wait(PATIENCE)
     wait_for(lambda: states(slack, LINE))
     running.answering.drain(0.1)
+    wait_for(lambda: states(slack, SESSION)[-1] == "active")
     assert states(slack, LINE)[-1] == ""
-    assert states(slack, SESSION)[-1] == "active"
 
 
 def crash_while_answering(slack: Slack, start: Start, script: Script) -> str:

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,7 @@ from tests.conftest import ROOT
 from tests.fakes.messages_server import MessagesServer, Rule
 from tests.fakes.rule_followers import Request, search_then_answer
 from tests.fakes.script import Stall, Step, Turn
+from tests.waiting import PATIENCE, wait_for
 
 EVALS = ROOT / "tests" / "evals"
 DOCS = ROOT / "examples" / "docs"
@@ -171,8 +171,9 @@ def test_an_interrupted_run_shows_what_is_done(data_dir: Path, tmp_path: Path) -
         answered.append(request)
         return Turn(text="So.") if len(answered) <= 3 else Stall("connect")
 
-    with MessagesServer(thrice) as server:
-        process = subprocess.Popen(
+    with (
+        MessagesServer(thrice) as server,
+        subprocess.Popen(
             [sys.executable, "-m", "bot", "eval", *asked_for],
             cwd=tmp_path,
             env=os.environ
@@ -181,11 +182,11 @@ def test_an_interrupted_run_shows_what_is_done(data_dir: Path, tmp_path: Path) -
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-        )
-        while len(answered) < 4 and process.poll() is None:
-            time.sleep(0.02)
+        ) as process,
+    ):
+        wait_for(lambda: len(answered) == 4 or process.poll() is not None)
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate()
+        out, err = process.communicate(timeout=PATIENCE)
 
     result = json.loads(out)
     assert (result["stopped"], result["asked"], result["cases"]) == ("interrupted", 3, 6)

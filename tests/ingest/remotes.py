@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+from tests.waiting import PATIENCE
+
 IDENTITY = {
     "GIT_AUTHOR_NAME": "Writer",
     "GIT_AUTHOR_EMAIL": "writer@example.com",
@@ -31,7 +33,7 @@ def git(folder: Path, *arguments: str, **environment: str) -> str:
         check=True,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
     )
     return done.stdout.strip()
 
@@ -122,7 +124,7 @@ def make_certificate(folder: Path) -> tuple[Path, Path]:
         ],
         check=True,
         capture_output=True,
-        timeout=30,
+        timeout=PATIENCE,
     )
     return certificate, key
 

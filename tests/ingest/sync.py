@@ -258,7 +258,7 @@ class Play:
             [sys.executable, "-c", KILLED, point, str(self.data), self.url, model],
             cwd=ROOT,
             check=False,
-            timeout=60,
+            timeout=PATIENCE,
         )
         assert done.returncode == 9
 

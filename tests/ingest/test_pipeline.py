@@ -29,6 +29,7 @@ from ingest.settings import IndexSettings
 from ingest.store import open_store
 from ingest.target import _discard
 from tests.ingest.hashing import HashingEmbedder
+from tests.waiting import PATIENCE
 
 PAY = "# Pay\n\nRestart the payout worker first.\n"
 LEDGER = "# Ledger\n\nThe ledger is append only.\n"
@@ -328,7 +329,7 @@ def ingest_killed_at(docs: Docs, step: str) -> None:
         [sys.executable, "-c", KILLED, str(docs.folder.parent), step],
         cwd=ROOT,
         check=False,
-        timeout=60,
+        timeout=PATIENCE,
     )
     assert done.returncode == 9
 

@@ -2,7 +2,6 @@
 
 import shutil
 import subprocess
-import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from ingest.repo.git import Git, Remote
 from ingest.settings import IndexSettings
 from tests.ingest.checkouts import PAY, docs_settings, problem, texts
 from tests.ingest.remotes import DocsRemote, git, https_server, silent_server
+from tests.waiting import wait_for
 
 
 def damage_packs(clone: Path) -> None:
@@ -57,7 +57,7 @@ def test_a_clone_that_is_damaged_is_made_anew(
 def test_content_that_rotted_is_noticed_and_the_next_run_is_sound(
     remote: DocsRemote, tmp_path: Path
 ) -> None:
-    options = docs_settings(tmp_path, remote.url, git_timeout=3.0)
+    options = docs_settings(tmp_path, remote.url, git_timeout=10.0)
     with open_checkout(options) as checkout:
         damage_packs(tmp_path / "data" / "clone")
         with pytest.raises(DocsRepoError, match="is damaged") as error:
@@ -231,13 +231,17 @@ def test_a_command_that_hangs_is_ended_with_its_children(tmp_path: Path) -> None
     git(tmp_path, "init", "--quiet", ".")
     mark = tmp_path / "child"
     git(tmp_path, "config", "alias.hang", f"!echo $$ > {mark}; sleep 60")
-    with pytest.raises(DocsRepoError) as error:
-        Git(tmp_path, 0.5).run("hang")
-    assert problem(error) == "timeout"
-    child = int(mark.read_text())
-    ended = threading.Event()
-    for _ in range(50):
-        if subprocess.run(["kill", "-0", str(child)], capture_output=True, check=False).returncode:
-            return
-        ended.wait(0.1)
-    pytest.fail("the child lives on")
+    seconds = 0.5
+    while not mark.exists():  # on a slow machine the child begins later
+        with pytest.raises(DocsRepoError) as error:
+            Git(tmp_path, seconds).run("hang")
+        assert problem(error) == "timeout"
+        seconds *= 2
+    child = mark.read_text().strip()
+
+    def has_ended() -> bool:
+        return bool(
+            subprocess.run(["kill", "-0", child], capture_output=True, check=False).returncode
+        )
+
+    wait_for(has_ended)

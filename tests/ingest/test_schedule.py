@@ -87,11 +87,16 @@ def test_starting_does_not_wait_for_the_ingest(tmp_path: Path, docs: Path) -> No
         def fits(self, text: str) -> bool:
             return go_on.wait(PATIENCE) and super().fits(text)
 
-    with scheduled(tmp_path, docs, Slow()) as (_, runs):
+    with scheduled(tmp_path, docs, Slow()) as (schedule, runs):
+        assert schedule.is_catching_up
         assert wait_for(runs.running)
         assert runs.last() is None
+        assert schedule.is_catching_up
         go_on.set()
-        assert wait_for(runs.last).state == "done"
+        wait_for(lambda: not schedule.is_catching_up)
+        run = runs.last()
+        assert run
+        assert run.state == "done"
 
 
 def test_a_request_is_carried_out_with_its_options(tmp_path: Path, docs: Path) -> None:
@@ -110,8 +115,9 @@ def test_a_request_is_carried_out_with_its_options(tmp_path: Path, docs: Path) -
 def test_a_failed_run_is_one_line_and_the_next_one_goes_on(
     tmp_path: Path, docs: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with scheduled(tmp_path, tmp_path / "gone") as (_, runs):
+    with scheduled(tmp_path, tmp_path / "gone") as (schedule, runs):
         run = wait_for(runs.last)
+        wait_for(lambda: not schedule.is_catching_up)
         assert (run.state, run.error_kind) == ("failed", "not_a_folder")
         request = runs.request({"docs_repo": str(docs)})
         assert wait_for(over(runs, request)).state == "done"
