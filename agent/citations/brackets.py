@@ -17,6 +17,8 @@ _LEAD = r"(?:(?:sources?|source id|chunk|ids?|see|ref|cf\.?|from)\b[:\s]*|[#^])?
 _ID_SHAPED = re.compile(r"(?=.*[^\W\d_])\S(?:.*\S)?[-‐‑–]\d{1,6}", re.DOTALL)
 _PAGE = re.compile(r"[^\s].*\.(?:md|mdx|rst|txt|adoc)(?:[#:].*)?", re.IGNORECASE)
 _CODE_SHAPED = re.compile(r"[A-Z][A-Z0-9]*(?:-[A-Z0-9]+)*-\d{2,}")
+_CHARACTERS = re.compile(r"(?:[A-Za-z0-9]-[A-Za-z0-9]){2,}")
+"""Ranges of characters, such as ``[a-z0-9]``."""
 _BRACKET = re.compile(r"\\?\[([^\[\]\n]{1,300}?)\\?\]")
 _TARGET = re.compile(
     r"\(\s*(<[^<>\n]*>|[^\s()]*(?:\([^\s()]*\)[^\s()]*)*)(?:\s+\"[^\"\n]*\")?\s*\)"
@@ -24,7 +26,7 @@ _TARGET = re.compile(
 _WRAPPED = re.compile(
     r"!?\\?\[((?:[^\[\]\n]|\[[^\[\]\n]{1,300}\]){1,300})\\?\](?:" + _TARGET.pattern + ")?"
 )
-_BETWEEN = re.compile(r"[\s,;&\\]*")
+_BETWEEN = re.compile(r"(?:[\s,;|/&+\\…–—-]|\b(?:and|or|to)\b)*", re.IGNORECASE)
 _EMPTIED = re.compile(r"[ \t]*\((?:see|sources?|from|cf\.?|per|ref|and|,|;|:|\s)*\)", re.IGNORECASE)
 _ANY_BRACKET = re.compile(r"[\[\]【】［］〔〕]")
 _ROUNDS = 20
@@ -58,6 +60,7 @@ class Brackets:
             self._pages |= {page, page.rsplit("/", 1)[-1]}
         longest = sorted(map(re.escape, ids), key=len, reverse=True)
         self._known = re.compile(rf"\\?\[\s*{_LEAD}({'|'.join(longest)})\s*\\?\]", re.I)
+        self._among = re.compile(rf"(?<![\w/.-])(?:{'|'.join(longest)})(?![\w-])", re.I)
         self._documented = documented
 
     def read(self, text: str, blocks: Sequence[Block]) -> list[Bracket]:
@@ -108,17 +111,26 @@ class Brackets:
         if not known and not forged:
             return None
         target = _TARGET.match(text, match.end(), end)
-        if target and not known and self._is_link(forged, target.group(1).strip("<>")):
+        if target is None:
+            return Bracket(begin, match.end(), tuple(known), tuple(forged))
+        if not known and self._is_link(forged, target.group(1).strip("<>")):
             return None
-        stop = target.end() if target else match.end()
-        return Bracket(begin, stop, tuple(known), tuple(forged))
+        begin -= text.startswith("![", begin - 1) if begin else 0
+        return Bracket(begin, target.end(), tuple(known), tuple(forged))
 
     def _is_link(self, labels: Sequence[str], url: str) -> bool:
-        """A ticket such as ``[OPS-12](...)`` whose address the docs or the question have."""
+        """A page's name, or a ticket such as ``[OPS-12](...)`` whose address is documented."""
         urls = set(re.split(r"[\s()<>\"'`]+", self._documented))
-        return url in urls and all(_CODE_SHAPED.fullmatch(label) for label in labels)
+        return all(
+            not _ID_SHAPED.fullmatch(label) or (url in urls and _CODE_SHAPED.fullmatch(label))
+            for label in labels
+        )
 
     def _sort(self, content: str, known: list[str], forged: list[str]) -> None:
+        among = self._among.findall(content) if self._ids else []
+        if among and _BETWEEN.fullmatch(self._among.sub("", content)):
+            known += [self._ids[_plain(each)] for each in among]
+            return
         whole = self._classify(content, known, forged)
         if not whole and re.search(r"[,;|]| and ", content):
             for part in re.split(r"\s*(?:[,;|]| and )\s*", content):
@@ -143,6 +155,8 @@ class Brackets:
         page = re.sub(r"\.\w+$", "", _plain(bare)).rsplit("/", 1)[-1]
         if page in self._pages and not bare.isdigit():
             return True
+        if _CHARACTERS.fullmatch(bare):
+            return False
         if not _ID_SHAPED.fullmatch(bare) or not re.search(r"[^\W\d_]", bare.split()[-1]):
             return False
         # A code such as [PAY-4031] that the docs or the question name is no citation.
@@ -152,8 +166,11 @@ class Brackets:
 _BRACKET_FORMS = str.maketrans({"【": "[", "】": "]", "［": "[", "］": "]", "〔": "[", "〕": "]"})
 
 
+_DASHES = str.maketrans("‐‑–", "---")
+
+
 def _plain(text: str) -> str:
-    return INVISIBLE.sub("", text).strip().casefold()
+    return INVISIBLE.sub("", text).translate(_DASHES).strip().casefold()
 
 
 def settle(text: str, brackets: Brackets) -> tuple[str, list[Block], list[str]]:
@@ -183,11 +200,15 @@ def _rewrite(text: str, found: Sequence[Bracket]) -> str:
     previous: Bracket | None = None
     for bracket in found:
         start, end, put = bracket.start, bracket.end, bracket.canonical
+        neighbour = previous if previous and _JOIN.fullmatch(text, previous.end, start) else None
+        if neighbour and not (bracket.known and neighbour.known):
+            # What joined the two goes with whichever of them goes.
+            at = max(at, start)
         if not bracket.known:
-            gone_before = previous is not None and not previous.known
-            if gone_before and previous and _JOIN.fullmatch(text, previous.end, start):
-                at = max(at, start)
             start, end, put = _hole(text, bracket, at)
+        elif neighbour and not neighbour.known:
+            last = next((piece[-1] for piece in reversed(out) if piece), "\n")
+            put = put if last in " \n([" else f" {put}"
         out += [text[at:start], put]
         at = max(at, end)
         previous = bracket
@@ -211,9 +232,10 @@ def _hole(text: str, bracket: Bracket, floor: int) -> tuple[int, int, str]:
         while end < len(text) and text[end] in " \t\u00a0":
             end += 1
         return start, end, ""
-    if start < bracket.start and (following.isalnum() or following in "`*_"):
-        return start, end, " " if following else ""
-    return start, end, ""
+    if text[start - 1] in ",;" and start > floor and following in ".,;:!?\n":
+        return start - 1, end, ""
+    goes_on = re.match(r"[`*_~\"]*[^\W_]", text[end : end + 8])
+    return start, end, " " if start < bracket.start and goes_on else ""
 
 
 def remove_outside_code(text: str, pattern: re.Pattern[str]) -> str:

@@ -28,6 +28,45 @@ def test_a_link_around_a_citation_goes_and_the_citation_stays(answer: str, text:
 
 
 @pytest.mark.parametrize(
+    ("answer", "text"),
+    [
+        ("x [other-3][limits-0].", "x [limits-0]."),
+        ("x [limits-0] and [other-3].", "x [limits-0]."),
+        ("See [other-3] and [limits-0].", "See [limits-0]."),
+        ("([other-3], [limits-0])", "([limits-0])"),
+        ("x [limits-0], [other-3], then y", "x [limits-0], then y"),
+        ("x, [other-3].", "x."),
+        ("**x [other-3]** and _y [other-3]_ z", "**x** and _y_ z"),
+        ("x [other-3] **y**", "x **y**"),
+        ("x ![other-3](https://evil.test/a.png) y", "x y"),
+    ],
+)
+def test_a_forged_id_takes_along_what_joined_it_to_its_neighbours(answer: str, text: str) -> None:
+    assert settle(answer, BRACKETS)[0] == text
+
+
+@pytest.mark.parametrize(
+    "inside",
+    [
+        "limits-0 and oncall/queues-1",
+        "limits-0 oncall/queues-1",
+        "limits-0 / oncall/queues-1",
+        "limits-0 … oncall/queues-1",
+        "limits\u20110, oncall/queues\u20111",
+    ],
+)
+def test_known_ids_in_one_pair_of_brackets_are_cited_each(inside: str) -> None:
+    assert settle(f"x [{inside}].", BRACKETS)[0] == "x [limits-0] [oncall/queues-1]."
+
+
+@pytest.mark.parametrize(
+    "answer", ["See [limits](https://a.test/x), [queues.md](./queues.md).", "A name is [a-z0-9]."]
+)
+def test_a_link_named_after_a_page_and_a_range_of_characters_are_no_citations(answer: str) -> None:
+    assert settle(answer, BRACKETS)[0] == answer
+
+
+@pytest.mark.parametrize(
     "answer",
     [
         "if [[ -f x ]] then [limits-0]",
