@@ -5,17 +5,25 @@ say the same thing in several of them. What is repeated is said once; what is to
 and says so, with titles and addresses kept.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from bot.blocktext import BlockReader, items
+from bot.blocks.addresses import trimmed
+from bot.blocktext import BlockReader, items, string
 from bot.markup import Names, no_names
 from bot.repeats import ADDRESS, Group, Segment, covers, folded
 
 LIMIT = 4_000
 """Characters of one message that a model gets."""
 
+RUNBOOK = re.compile(r"run ?book|playbook", re.IGNORECASE)
+"""What a link to a runbook is called, or is called like."""
+
 _MAX_IMPORTANT = 0.7
+_MAX_RUNBOOKS = 0.3
+_MIN_CUT = 80
+"""A line is left out rather than cut shorter."""
 _NOTE = "[shortened: {count} lines left out]"
 _PLACEHOLDER = "[no preview available]"
 _MESSAGES_DEEP = 3
@@ -34,9 +42,9 @@ def message_text(
     reader = BlockReader(names, addresses)
     parts = folded(list(_message(message, reader, 0)))
     lines = [
-        (line, important)
+        (line, important and number == 0)
         for text, important in parts
-        for line in text.split("\n")
+        for number, line in enumerate(text.split("\n"))
         if line.strip() != _FENCE
     ]
     return _shortened(lines, limit)
@@ -57,10 +65,22 @@ def _message(message: Mapping[str, Any], reader: BlockReader, depth: int) -> Ite
         if isinstance(attachment, dict):
             yield _attachment(attachment, reader)
             yield from _shared_messages(attachment, reader, depth)
+            yield from _files(attachment, reader)
+    yield from _files(message, reader)
+
+
+def _files(message: Mapping[str, Any], reader: BlockReader) -> Iterator[Group]:
+    """The names of files, and what Slack shows of an e-mail or a snippet in the message itself."""
     for file in items(message.get("files")):
-        name = reader.read(file.get("title") or file.get("name")) if isinstance(file, dict) else ""
-        if name:
-            yield Group(([(f"[attached file: {name}]", True)],), is_attachment=True)
+        if not isinstance(file, dict):
+            continue
+        name = reader.read(file.get("title") or file.get("name"))
+        shown = map(string, map(file.get, ("plain_text", "preview_plain_text", "preview")))
+        text = next(filter(None, shown), "")
+        segment = [(f"[attached file: {name}]", True)] if name else []
+        segment += [(part, False) for part in (string(file.get("subject")), text) if part.strip()]
+        if segment:
+            yield Group((segment,), is_attachment=True)
 
 
 def _block_parts(blocks: Any, reader: BlockReader) -> Segment:
@@ -89,7 +109,7 @@ def _attachment(attachment: dict[str, Any], reader: BlockReader) -> Group:
         for segment in segments
     ]
     fallback = reader.read(attachment.get("fallback")).strip()
-    is_empty = not any(segments) and not attachment.get("message_blocks")
+    is_empty = not any((*segments, attachment.get("message_blocks"), attachment.get("files")))
     if is_empty and fallback and fallback != _PLACEHOLDER:
         segments = [[(fallback, True)]]
     return Group(tuple(segments), is_attachment=True)
@@ -118,12 +138,18 @@ def _shortened(lines: list[tuple[str, bool]], limit: int) -> str:
         return whole
     room = limit - len(_NOTE) - 8
     kept: dict[int, str] = {}
+    runbooks = {trimmed(a): n for n, (line, _) in enumerate(lines) for a in _runbooks(line)}
     important = (n for n, (line, flag) in enumerate(lines) if flag or ADDRESS.search(line))
+    room -= _keep(lines, sorted(set(runbooks.values())), kept, int(room * _MAX_RUNBOOKS))
     room -= _keep(lines, important, kept, int(room * _MAX_IMPORTANT))
     _keep(lines, range(len(lines)), kept, room)
     count = len(lines) - len(kept)
     note = _NOTE.format(count=count) if count else "[shortened: part of a line left out]"
     return "\n".join([*(kept[n] for n in sorted(kept)), note])
+
+
+def _runbooks(line: str) -> list[str]:
+    return ADDRESS.findall(line) if RUNBOOK.search(line) else []
 
 
 def _keep(
@@ -142,13 +168,22 @@ def _keep(
 
 
 def _cut(line: str, room: int) -> str:
-    """The line, or its first words; an address is kept whole or not at all."""
+    """The line, or its first words and addresses from after them, each of which is whole."""
     if len(line) <= room:
         return line
-    if room < 80:
+    if room < _MIN_CUT:
         return ""
-    cut = line[: room - 1]
-    for address in ADDRESS.finditer(line):
-        if address.start() < len(cut) < address.end():
-            cut = cut[: address.start()]
-    return f"{cut.rstrip()}…" if cut.strip() else ""
+    line = ADDRESS.sub(lambda found: found[0] if len(found[0]) < room // 2 else "…", line)
+    places = [(found.start(), trimmed(found[0])) for found in ADDRESS.finditer(line)]
+    places.sort(key=lambda place: not RUNBOOK.search(place[1]))
+    later: list[str] = []
+    end = room - 1
+    for start, address in places:
+        if start + len(address) > room // 2 and end - len(address) > room // 2:
+            later.append(address)
+            end -= len(address) + 1
+    for start, address in places:
+        if start < end < start + len(address):
+            end = start
+    head = line[:end].rstrip()
+    return " ".join([f"{head}…", *(address for address in later if address not in head)])

@@ -7,10 +7,18 @@ yet is searched for the usual places of text; what is malformed is left out.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
-from bot.markup import Names, link_text, no_names, person, read_text, unescape
+from bot.markup import (
+    Names,
+    link_text,
+    moment_text,
+    no_names,
+    person,
+    read_text,
+    unescape,
+    visible,
+)
 
 _DEEPEST = 16
 _CONTROLS = (
@@ -46,6 +54,11 @@ _PLACES = (
     "sources",
 )
 """Where blocks keep what they show, in the order in which they show it."""
+_NOT_SHOWN = ("placeholder", "confirm", "hint", "fallback", "workflow", "filter", "metadata")
+"""What is seen in no message, or only after a click."""
+_TITLE = re.compile(
+    r"(?P<icon>(?::[\w+-]+: *)*)(?P<mark>[*_]{0,2})(?P<name>[^*]{1,100}?):?(?P=mark):?"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,18 +73,19 @@ class BlockReader:
         for block in items(blocks):
             if isinstance(block, dict) and depth < _DEEPEST:
                 yield from self._block(block, depth + 1)
+            elif isinstance(block, list) and depth < _DEEPEST:
+                yield from self.lines(block, depth + 1)
 
     def read(self, text: Any) -> str:
         """A text object, or a string of Slack text, as plain text."""
-        words = string(text.get("text") if isinstance(text, dict) else text)
-        return read_text(words, self.names, addresses=self.addresses)
+        words = text.get("text") if isinstance(text, dict) else text
+        if isinstance(words, int | float) and not isinstance(words, bool):
+            return str(words)
+        return read_text(string(words), self.names, addresses=self.addresses)
 
     def link(self, label: Any, url: Any) -> str:
-        """A label with its address; the address alone, or nothing, where one is missing."""
-        address = unescape(string(url))
-        if not address:
-            return self.read(label)
-        return link_text(self.read(label), address, addresses=self.addresses)
+        """A label with its address, or what there is of the two."""
+        return link_text(self.read(label), unescape(string(url)), addresses=self.addresses)
 
     def _block(self, block: dict[str, Any], depth: int) -> Iterator[str]:
         kind = str(block.get("type"))
@@ -82,8 +96,10 @@ class BlockReader:
             yield from _split(_labels_only(self.read(block.get("text"))))
         elif kind in ("mrkdwn", "plain_text", "raw_text", "markdown", "header"):
             yield from _split(self.read(block.get("text")))
-        elif kind in ("button", "workflow_button"):
+        elif kind.endswith("button"):
             yield from self._linked(block)
+        elif kind == "url":
+            yield self.link(block.get("text"), block.get("url"))
         elif kind == "image":
             names = (self.read(block.get("title")), self.read(block.get("alt_text")))
             yield from dict.fromkeys(filter(None, names))
@@ -99,8 +115,7 @@ class BlockReader:
     def _table(self, block: dict[str, Any], depth: int) -> Iterator[str]:
         yield from _split(self.read(block.get("caption")))
         for row in items(block.get("rows")):
-            cells = (" ".join(self._block(c, depth + 1)) for c in items(row) if isinstance(c, dict))
-            yield " | ".join(cells)
+            yield " | ".join(" ".join(self.lines([cell], depth)) for cell in items(row))
 
     def _input(self, block: dict[str, Any], depth: int) -> str:
         values = " ".join(self.lines(block.get("element"), depth))
@@ -110,10 +125,14 @@ class BlockReader:
         """What a control shows before anybody touches it, and where a menu's entries lead."""
         yield from _split(self.read(block.get("initial_value")))
         chosen = (*items(block.get("initial_option")), *items(block.get("initial_options")))
+        options = [option for option in items(block.get("options")) if isinstance(option, dict)]
+        if block.get("type") in ("checkboxes", "radio_buttons"):
+            for option in options:
+                yield f"[{'x' if option in chosen else ' '}] {self.read(option.get('text'))}"
+            return
         yield from (self.read(one.get("text")) for one in chosen if isinstance(one, dict))
-        for option in items(block.get("options")):
-            if isinstance(option, dict):
-                yield from self._linked(option)
+        for option in options:
+            yield from self._linked(option)
 
     def _linked(self, block: dict[str, Any]) -> Iterator[str]:
         """A button or an entry, if it leads somewhere; one that only acts says nothing to read."""
@@ -122,38 +141,39 @@ class BlockReader:
             yield f"{label}: {url}" if label else url
 
     def _places(self, block: dict[str, Any], depth: int) -> Iterator[str]:
-        for place in _PLACES:
+        others = (place for place in block if place not in (*_PLACES, *_NOT_SHOWN))
+        for place in (*_PLACES, *others):
             value = block.get(place)
             if place == "fields":
                 yield from (self._field(field) for field in items(value) if isinstance(field, dict))
-            elif isinstance(value, str):
+            elif place == "title" and block.get("title_url"):
+                yield self.link(value, block["title_url"])
+            elif isinstance(value, str) and place in _PLACES:
                 yield from _split(self.read(value))
             elif isinstance(value, dict | list):
                 yield from self.lines(value, depth)
 
     def _field(self, field: dict[str, Any]) -> str:
-        """``*Title*`` over a value becomes ``Title: value``, so that they stay together."""
+        """A title over its value becomes ``Title: value``, so that they stay together."""
         text = self.read(field.get("text"))
-        title, _, value = text.partition("\n")
-        name = title.strip().strip("*").rstrip(":")
-        if value and title.strip() in (f"*{name}*", f"*{name}:*", f"*{name}*:"):
-            return f"{name}: {value}"
+        first, _, value = text.partition("\n")
+        title = _TITLE.fullmatch(first.strip())
+        if value and title and (title["mark"] or title[0].endswith(":")):
+            return f"{title['icon']}{title['name']}: {value}"
         return text
 
     def _rich(self, block: dict[str, Any], depth: int) -> Iterator[str]:
         if depth > _DEEPEST:
             return
-        kind, elements = block.get("type"), items(block.get("elements"))
-        if kind == "rich_text":
-            for element in elements:
-                if isinstance(element, dict):
-                    yield from self._rich(element, depth + 1)
-        elif kind == "rich_text_list":
+        kind = block.get("type")
+        elements = [e for e in items(block.get("elements")) if isinstance(e, dict)]
+        if kind == "rich_text_list":
             yield from self._rich_list(block, depth)
+        elif any(str(element.get("type")).startswith("rich_text") for element in elements):
+            for element in elements:
+                yield from self._rich(element, depth + 1)
         else:
-            text = "".join(
-                self._element(element) for element in elements if isinstance(element, dict)
-            )
+            text = "".join(self._element(element) for element in elements)
             if kind == "rich_text_preformatted":
                 yield f"```\n{text}\n```"
             elif kind == "rich_text_quote":
@@ -190,7 +210,7 @@ class BlockReader:
             case "emoji":
                 return f":{string(element.get('name'))}:"
             case "date":
-                return string(element.get("fallback")) or _moment(element.get("timestamp"))
+                return string(element.get("fallback")) or moment_text(element.get("timestamp"))
             case "color":
                 return string(element.get("value"))
         return text
@@ -211,8 +231,8 @@ def items(value: Any) -> list[Any]:
 
 
 def string(value: Any) -> str:
-    """The value if it is text; anything else, null among it, says nothing."""
-    return value if isinstance(value, str) else ""
+    """What is seen of a value that is text; anything else, null among it, says nothing."""
+    return visible(value) if isinstance(value, str) else ""
 
 
 def _split(text: str) -> list[str]:
@@ -221,9 +241,3 @@ def _split(text: str) -> list[str]:
 
 def _number(value: Any) -> int:
     return value if isinstance(value, int) and 0 <= value <= 1_000_000 else 0
-
-
-def _moment(timestamp: Any) -> str:
-    if not isinstance(timestamp, int) or not 0 <= timestamp < 32_503_680_000:
-        return ""
-    return datetime.fromtimestamp(timestamp, UTC).strftime("%Y-%m-%d %H:%M UTC")

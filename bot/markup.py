@@ -7,6 +7,7 @@ become a token again.
 
 import re
 from collections.abc import Callable
+from datetime import UTC, datetime
 
 Names = Callable[[str], str | None]
 """Id of a person, channel or group -> the name that is shown, or None where it is not known."""
@@ -16,6 +17,11 @@ _TOKEN = re.compile(
     r"|<(?P<url>[A-Za-z][A-Za-z0-9+.-]*:[^<>|\s]*)(?:\|(?P<label>[^<>]*))?>"
 )
 _JOINER = "\u2060"
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\xad\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff"
+    "\U000e0000-\U000e007f]"
+)
+"""What no screen shows, though it tears words apart or hides others; joiners of emoji stay."""
 
 
 def no_names(_: str) -> str | None:
@@ -33,6 +39,11 @@ def unescape(text: str) -> str:
     return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 
 
+def visible(text: str) -> str:
+    """The text without what nobody sees in it."""
+    return _UNSEEN.sub("", text)
+
+
 def read_text(text: str, names: Names = no_names, *, addresses: bool = True) -> str:
     """Slack text -> what a reader sees, with the address behind each label."""
     parts: list[str] = []
@@ -46,11 +57,21 @@ def read_text(text: str, names: Names = no_names, *, addresses: bool = True) -> 
 
 
 def link_text(label: str, url: str, *, addresses: bool = True) -> str:
-    """``label (address)``, or the address alone where the label is only another way to write it."""
+    """``label (address)``, or one of them where the other is missing or says the same."""
     bare = re.sub(r"^(?:https?://|mailto:|tel:)", "", url).rstrip("/")
+    if not url:
+        return label
     if not label or label.strip(" *_~").rstrip("/") in (url.rstrip("/"), bare):
         return url if not url.startswith(("mailto:", "tel:")) else bare
     return f"{label} ({url})" if addresses else label
+
+
+def moment_text(timestamp: object) -> str:
+    """Seconds since 1970, as a number or its digits -> date and time; else nothing."""
+    digits = str(timestamp)
+    if not re.fullmatch(r"\d{1,11}", digits, re.ASCII):
+        return ""
+    return datetime.fromtimestamp(int(digits), UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
 def person(user: str, names: Names) -> str:
@@ -76,5 +97,6 @@ def _read_token(token: re.Match[str], names: Names, addresses: bool) -> str:
     if kind == "subteam":
         return person(rest[0] if rest else kind, lambda group: name or names(group))
     if kind == "date":
-        return name or (rest[1] if len(rest) > 1 else "")
+        moment, _format, url = [*rest, "", "", ""][:3]
+        return link_text(name or moment_text(moment), unescape(url), addresses=addresses)
     return f"@{name or kind}".replace("@@", "@")

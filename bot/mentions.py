@@ -42,10 +42,10 @@ def words_of(message: Message, user_id: str) -> str:
 
 
 def files_of(message: Message) -> tuple[str, ...]:
-    """Names of the files attached to a message."""
+    """Names of the files attached to a message; an e-mail's text is read with the message."""
     files = message.get("files")
-    files = files if isinstance(files, list) else []
-    return tuple(str(f.get("name") or "a file") for f in files if isinstance(f, Mapping))
+    files = [f for f in files if isinstance(f, Mapping)] if isinstance(files, list) else []
+    return tuple(str(f.get("name") or "a file") for f in files if not f.get("plain_text"))
 
 
 def without_own_mention(message: Message, user_id: str) -> dict[str, Any]:

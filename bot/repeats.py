@@ -11,8 +11,13 @@ from dataclasses import dataclass
 
 from bot.blocks.addresses import trimmed
 
-ADDRESS = re.compile(r"\w+://\S+")
-_WORD = re.compile(r"[\w%#@+-]+(?:[.:/][\w%#@+-]+)*")
+ADDRESS = re.compile(r"\w+://[^\s<>\"`]+")
+_MARKS = re.compile(r"[*_~`]+|(?<!\S)[-+•·●◦▪]+(?!\S)")
+"""Signs that style a line or begin an item: an app writes them in one place and not in another."""
+_WORD = re.compile(
+    r"[\w%#@+/-]+(?:[.,:/][\w%#@+-]+)*|[^\w\s!\"#%&'()*,./:;?@\[\]\\_`{}|~•·●◦▪–—…“”„‘’«»-]"
+)
+"""A word with what belongs to it, or a sign that makes a difference: ``<`` and ``>``, ``🔴``."""
 _COVERED = 0.7
 
 Part = tuple[str, bool]
@@ -38,7 +43,7 @@ def folded(groups: Sequence[Group]) -> list[Part]:
         if not _repeated(number, groups, lines):
             out.extend(parts)
             continue
-        shown = "\n".join(text for text, _ in out)
+        shown = _text_of((out, *inner[number + 1 :]))
         fresh = [_fresh_addresses(text, shown) for text, _ in parts]
         out.extend((text, True) for text in dict.fromkeys(fresh) if text)
     return out
@@ -46,8 +51,8 @@ def folded(groups: Sequence[Group]) -> list[Part]:
 
 def covers(shown: str, text: str) -> bool:
     """Whether the blocks say what the text says; Slack shows the text only where there are none."""
-    words = set(_words(text))
-    return bool(words) and len(words & set(_words(shown))) >= _COVERED * len(words)
+    words = set(_words(text.lower()))
+    return bool(words) and len(words & set(_words(shown.lower()))) >= _COVERED * len(words)
 
 
 def _repeated(number: int, groups: Sequence[Group], lines: Sequence[list[str]]) -> bool:
@@ -80,7 +85,7 @@ def _folded_within(group: Group) -> list[Part]:
         after = [line for lines in said[number + 1 :] for line in lines]
         repeats = _Repeats(set(before), "\n".join(before), set(after), "\n".join(after))
         for text, important in segment:
-            shown = "\n".join(part for part, _ in out)
+            shown = _text_of((out, *group.segments[number + 1 :]))
             lines = (
                 _fresh_addresses(line, shown) if repeats.hold(_line_words(line)) else line
                 for line in text.split("\n")
@@ -110,12 +115,16 @@ class _Repeats:
         return _several(words) and (words in self.text_before or longer_after)
 
 
+def _text_of(segments: Iterable[Iterable[Part]]) -> str:
+    return "\n".join(text for segment in segments for text, _ in segment)
+
+
 def _several(words: str) -> bool:
     return " " in words.strip()
 
 
 def _fresh_addresses(text: str, shown: str) -> str | None:
-    """Of words that repeat others, the addresses that are new."""
+    """Of words that repeat others, the addresses that are nowhere else."""
     found = (trimmed(address) for address in ADDRESS.findall(text))
     return " ".join(address for address in found if address not in shown) or None
 
@@ -130,4 +139,4 @@ def _line_words(line: str) -> str:
 
 
 def _words(text: str) -> list[str]:
-    return [word.lower() for word in _WORD.findall(re.sub(r"[*_~`]+", " ", text))]
+    return _WORD.findall(_MARKS.sub(" ", text))

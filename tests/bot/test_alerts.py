@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from bot.alerts import message_text
 
 NAMES = {"U1": "ada"}
+RICH = {"type": "rich_text_section", "elements": [{"type": "text", "text": "deep"}]}
 
 FIRING = {
     "text": "",
@@ -44,22 +45,6 @@ def test_an_alert_reads_in_the_order_in_which_it_is_shown() -> None:
 def test_a_fallback_speaks_only_where_nothing_else_does() -> None:
     assert message_text({"attachments": [{"fallback": "Disk full"}]}) == "Disk full"
     assert message_text({"attachments": [{"fallback": "[no preview available]"}]}) == ""
-
-
-def test_the_text_that_blocks_repeat_is_said_once() -> None:
-    blocks = [{"type": "section", "text": {"type": "mrkdwn", "text": "*Deploy failed:* api 4.2"}}]
-    assert (
-        message_text({"text": "Deploy failed: api 4.2", "blocks": blocks})
-        == "*Deploy failed:* api 4.2"
-    )
-
-
-def test_a_text_that_blocks_do_not_repeat_is_kept() -> None:
-    blocks = [
-        {"type": "actions", "elements": [{"type": "button", "text": {}, "url": "https://a.test"}]}
-    ]
-    text = message_text({"text": "Deploy failed: api 4.2", "blocks": blocks})
-    assert text == "Deploy failed: api 4.2\nhttps://a.test"
 
 
 def test_rich_text_keeps_lists_code_quotes_and_people() -> None:
@@ -118,31 +103,6 @@ def test_an_own_answer_reads_without_addresses_and_with_its_citations() -> None:
     text = "Run `grep \\.` [\\[queues-1\\]](https://a.test/q_(1)#L1), 2 \\* 3."
     message = {"blocks": [{"type": "markdown", "text": text}]}
     assert message_text(message, addresses=False) == "Run `grep \\.` [queues-1], 2 * 3."
-
-
-def test_attachments_that_share_values_are_each_kept_whole() -> None:
-    def host(name: str) -> dict[str, Any]:
-        fields = [{"title": "Severity", "value": "page"}, {"title": "Host", "value": name}]
-        return {"title": "Disk full on a node", "fields": fields}
-
-    assert message_text({"attachments": [host("db-1"), host("db-2")]}) == (
-        "Disk full on a node\nSeverity: page\nHost: db-1\n"
-        "Disk full on a node\nSeverity: page\nHost: db-2"
-    )
-
-
-def test_fields_that_repeat_within_an_attachment_stay_with_their_neighbours() -> None:
-    pairs = [("Pod", "api-1"), ("State", "crash loop"), ("Pod", "api-2"), ("State", "crash loop")]
-    fields = [{"title": title, "value": value} for title, value in pairs]
-    text = message_text({"attachments": [{"title": "Two pods", "fields": fields}]})
-    assert text == "Two pods\nPod: api-1\nState: crash loop\nPod: api-2\nState: crash loop"
-
-
-def test_an_attachment_that_says_the_very_same_as_another_or_as_the_text_is_said_once() -> None:
-    same = {"title": "Disk full on db-1", "title_link": "https://am.test/1"}
-    assert message_text({"text": "Disk full on db-1", "attachments": [same, same]}) == (
-        "Disk full on db-1\nhttps://am.test/1"
-    )
 
 
 def test_what_controls_show_is_read_with_the_address_of_each_menu_entry() -> None:
@@ -221,3 +181,77 @@ def test_one_endless_line_is_cut_before_an_address_never_within() -> None:
     assert text.startswith("word word")
     assert "https" not in text
     assert text.endswith("…\n[shortened: part of a line left out]")
+
+
+def test_blocks_that_nobody_knows_are_searched_for_texts_but_not_for_what_a_click_shows() -> None:
+    text = {"type": "mrkdwn", "text": "Pool at 98%"}
+    hidden = {"type": "plain_text", "text": "Are you sure?"}
+    blocks = [
+        {"type": "gauge", "content": text, "confirm": {"text": hidden}, "name": "gauge-1"},
+        {"type": "grid", "cells": [[{"text": "left"}], [{"text": "right"}]]},
+        {"type": "rich_text", "elements": [{"type": "rich_text_new", "elements": [RICH]}]},
+        {"type": "context_actions", "elements": [{"type": "icon_button", "text": hidden}]},
+    ]
+    assert message_text({"blocks": blocks}) == "Pool at 98%\nleft\nright\ndeep"
+
+
+def test_the_choices_of_a_checklist_are_read_as_they_are_seen() -> None:
+    page, fail = ({"text": {"type": "plain_text", "text": t}, "value": t} for t in ("Page", "Fail"))
+    checklist = {"type": "checkboxes", "options": [page, fail], "initial_options": [page]}
+    assert message_text({"blocks": [{"type": "actions", "elements": [checklist]}]}) == (
+        "[x] Page\n[ ] Fail"
+    )
+
+
+@pytest.mark.parametrize("title", ["*Host*", "*Host:*", "*Host*:", "_Host_", "Host:"])
+def test_a_field_keeps_its_title_and_its_value_on_one_line(title: str) -> None:
+    field = {"type": "mrkdwn", "text": f"{title}\ndb-1"}
+    assert message_text({"blocks": [{"type": "section", "fields": [field]}]}) == "Host: db-1"
+
+
+def test_links_of_videos_and_sources_are_read() -> None:
+    title = {"type": "plain_text", "text": "Replay"}
+    source = {"type": "url", "url": "https://log.test/1", "text": "log"}
+    blocks = [
+        {"type": "video", "title": title, "title_url": "https://v.test/1"},
+        {"type": "task_card", "title": "Drain", "sources": [source]},
+    ]
+    assert message_text({"blocks": blocks}) == (
+        "Replay (https://v.test/1)\nDrain\nlog (https://log.test/1)"
+    )
+
+
+def test_an_email_is_read_and_a_snippet_as_far_as_slack_shows_it() -> None:
+    email = {"title": "Disk full", "subject": "Disk full on db-1", "plain_text": "At 95 %."}
+    snippet = {"name": "err.log", "preview": "panic\n  at <main>"}
+    assert message_text({"text": "", "files": [email, snippet, {"name": "cpu.png"}]}) == (
+        "[attached file: Disk full]\nDisk full on db-1\nAt 95 %.\n"
+        "[attached file: err.log]\npanic\n  at <main>\n[attached file: cpu.png]"
+    )
+
+
+def test_what_nobody_sees_is_not_read() -> None:
+    text = "Kube\u200bPod\u2060 \u202efull\u202c \U000e0068\U000e0069@\u200bhere 👩\u200d🚒 ✔\ufe0f"
+    assert (
+        message_text({"attachments": [{"title": text}]}) == "KubePod full @here 👩\u200d🚒 ✔\ufe0f"
+    )
+
+
+def test_a_runbook_link_survives_a_thousand_others_and_a_line_without_end() -> None:
+    links = "\n".join(f"see https://g.test/d/{n}" for n in range(1_000))
+    button = {"type": "button", "text": "Runbook", "url": "https://rb.test/x"}
+    assert "https://rb.test/x" in message_text(
+        {"attachments": [{"text": links, "actions": button}]}
+    )
+    line = '{"labels":"' + "x " * 9_000 + '","runbook_url":"https://rb.test/y"}'
+    assert message_text({"text": line}).endswith(
+        "… https://rb.test/y\n[shortened: part of a line left out]"
+    )
+
+
+def test_a_long_field_leaves_room_for_the_others() -> None:
+    trace = "\n".join(f"at frame {n}" for n in range(900))
+    fields = [{"title": "Trace", "value": trace}, {"title": "Severity", "value": "page"}]
+    text = message_text({"attachments": [{"title": "Crash", "fields": fields}]})
+    assert text.startswith("Crash\nTrace: at frame 0\nat frame 1\n")
+    assert "\nSeverity: page\n[shortened: " in text

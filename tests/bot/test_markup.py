@@ -19,6 +19,8 @@ NAMES = {"U1": "ada", "S1": "oncall", "C1": "ops"}
             "@here @channel @oncall @sec",
         ),
         ("<!date^1772000000^{date}|Feb 25>", "Feb 25"),
+        ("<!date^1772000000^{date}>", "2026-02-25 06:13 UTC"),
+        ("<!date^1772000000^{date}^https://a.test/1|Feb 25>", "Feb 25 (https://a.test/1)"),
         ("<https://a.test/?x=1&amp;y=2|board>", "board (https://a.test/?x=1&y=2)"),
         ("<https://a.test> <https://a.test/|a.test>", "https://a.test https://a.test/"),
         ("<mailto:ada@a.test|ada@a.test>", "ada@a.test"),
