@@ -102,9 +102,12 @@ def _rich_text(given: Json, place: Place) -> Html:
 def _rich_part(part: Json, place: Place) -> Html:
     kind = part["type"]
     if kind == "rich_text_list":
-        tag = "ol" if part.get("style") == "ordered" else "ul"
         items = [el("li", _rich_part(item, place)) for item in part["elements"]]
-        return el(tag, items, cls=f"indent{min(int(part.get('indent', 0)), 4)}")
+        indent = f"indent{min(int(part.get('indent', 0)), 4)}"
+        if part.get("style") != "ordered":
+            return el("ul", items, cls=indent)
+        before = int(part.get("offset", 0))
+        return el("ol", items, cls=indent, start=str(before + 1) if before else None)
     words = join([_rich_word(word, place) for word in part["elements"]])
     if kind == "rich_text_preformatted":
         return el("pre", el("code", words))

@@ -140,6 +140,14 @@ def test_a_rich_text_block_reads_as_it_was_written() -> None:
     )
 
 
+def test_an_ordered_list_counts_on_from_its_offset() -> None:
+    section = {"type": "rich_text_section", "elements": [{"type": "text", "text": "a"}]}
+    listing = {"type": "rich_text_list", "style": "ordered", "offset": 2, "elements": [section]}
+    assert body(blocks=[{"type": "rich_text", "elements": [listing]}]) == (
+        '<ol class="indent0" start="3"><li><p>a</p></li></ol>'
+    )
+
+
 @given(st.text(alphabet=st.sampled_from("<>&\"'`*_~@#!|:/ \nabchtpsx-"), max_size=60))
 def test_no_text_opens_an_element_of_its_own(text: str) -> None:
     known = {"p", "a", "b", "br", "code", "pre", "em", "s", "strong", "span", "blockquote", "div"}
