@@ -1,4 +1,7 @@
-"""What tests wait for: a state, never a time. The limits are long, for machines that are slow."""
+"""What tests wait for: a state, never a time. The limits are long, for machines that are slow.
+
+Where work must not grow without bound, its own processor time is compared, not the clock's.
+"""
 
 import secrets
 import socket
@@ -19,6 +22,17 @@ def wait_for(condition: Callable[[], Any], seconds: float = PATIENCE) -> Any:
             return value
         time.sleep(0.01)
     raise AssertionError("waited in vain")
+
+
+def cpu_seconds(call: Callable[[], object], runs: int = 1) -> float:
+    """What a call takes of the processor in this thread, whatever else runs; the least of so many
+    runs."""
+    taken = []
+    for _ in range(runs):
+        begin = time.thread_time()
+        call()
+        taken.append(time.thread_time() - begin)
+    return min(taken)
 
 
 def free_port() -> int:

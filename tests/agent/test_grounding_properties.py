@@ -1,7 +1,6 @@
 """What holds for ``ground`` whatever a model, a page or a person wrote."""
 
 import re
-import time
 
 import pytest
 from hypothesis import example, given, settings
@@ -9,6 +8,7 @@ from hypothesis import strategies as st
 
 from agent.citations import Source, ground
 from agent.citations.statements import read_blocks
+from tests.waiting import cpu_seconds
 
 PIECES = st.sampled_from(
     [
@@ -141,6 +141,4 @@ def test_blocks_lie_within_the_text_in_order(text: str) -> None:
 )
 def test_hostile_repetition_does_not_stall_the_check(piece: str) -> None:
     text = piece * (20_000 // len(piece))
-    started = time.process_time()
-    ground(f"{text}\n\n5 x [a-0]", [Source("a-0", text)])
-    assert time.process_time() - started < 5
+    assert cpu_seconds(lambda: ground(f"{text}\n\n5 x [a-0]", [Source("a-0", text)])) < 30

@@ -2,7 +2,6 @@
 
 import re
 import string
-import time
 from typing import Any
 
 from hypothesis import given, settings
@@ -14,6 +13,7 @@ from bot.blocks.split import Style
 from tests.bot.answers import DRAIN, answer
 from tests.bot.limits import broken_limits
 from tests.bot.shown import shown
+from tests.waiting import cpu_seconds
 
 WORD = st.text(string.ascii_letters + string.digits, min_size=1, max_size=12)
 SENTENCE = st.lists(WORD, min_size=1, max_size=30).map(" ".join)
@@ -138,8 +138,6 @@ def test_deep_nesting_and_long_words_keep_the_limits(depth: int, mark: str, word
 def test_four_times_as_many_items_take_about_four_times_as_long() -> None:
     def cost(items: int) -> float:
         text = "\n".join(f"- item {n} [oncall/queues-1]" for n in range(items))
-        begin = time.process_time()
-        render_answer(answer(text))
-        return time.process_time() - begin
+        return cpu_seconds(lambda: render_answer(answer(text)), runs=2)
 
-    assert cost(2_400) < 9 * cost(600)
+    assert cost(1_200) < 9 * cost(300)
