@@ -1,30 +1,17 @@
-"""Event -> Question -> decision -> a place in the queue: the way of one question.
+"""Event -> Question -> decision: whether a message is answered, refused, or left alone.
 
-``note`` runs before Slack gets its acknowledgement, ``consider`` right after it and quickly,
-the answer itself (``bot.delivery``) on the bounded pool.
+``note`` runs before Slack gets its acknowledgement, ``consider`` right after it and quickly; the
+answer itself is made on the bounded pool (``bot.under_way``).
 """
 
-import contextlib
-import functools
 import logging
-import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 from bot.access import Access, Visit
-from bot.again import offer_again
 from bot.channels import Channel, Channels
 from bot.clients import SLACK_FAILED, Clients, slack_error
 from bot.delivery import Answers, Delivery, Render, Runbook
-from bot.events import (
-    Deleted,
-    Found,
-    Identity,
-    Key,
-    Message,
-    Question,
-    read_event,
-)
+from bot.events import Deleted, Found, Identity, Message, Question, read_event
 from bot.foreign_threads import ForeignThreads
 from bot.journal import Journal
 from bot.manners import NOT_PART, Decision, decide
@@ -35,29 +22,13 @@ from bot.records import NotedMessage
 from bot.reply import Replier
 from bot.responses import Responder
 from bot.settings import BotSettings
-from bot.status import Session, Status, Statuses, Unseen
-from bot.thread import notes, read_thread, replies_of
-from bot.wording import BUSY, HELP, RESTARTING, STOPPED_EARLY, THINKING, UNREADABLE
+from bot.status import Session, Statuses
+from bot.thread import is_whole, notes, read_thread, replies_of
+from bot.under_way import UnderWay
+from bot.wording import BUSY, HELP, STOPPED_EARLY, UNREADABLE
 from bot.workers import Workers
 
 log = logging.getLogger(__name__)
-
-_CLEARED_WITHIN = 2.0
-"""Seconds that the end of a process waits for its statuses to be cleared."""
-
-
-@dataclass
-class _Pending:
-    """An answer being made, and how to call it off."""
-
-    question: Question
-    status: Status | Unseen
-    responder: Responder | None = None
-    """Where the answer goes that only its asker sees."""
-    thread: Sequence[Message] = ()
-    cancel: threading.Event = field(default_factory=threading.Event)
-    revised: Question | None = None
-    """The same question in other words: answered in its place."""
 
 
 class Answering:
@@ -89,11 +60,10 @@ class Answering:
             self._may_stream,
             self.channel,
         )
-        self._workers = Workers(settings.workers, settings.queue)
-        self._settings = settings
+        workers = Workers(settings.workers, settings.queue)
+        self._under_way = UnderWay(clients.post, journal, self._delivery, self.statuses, workers)
+        self._stream = settings.stream
         self._foreign_threads = ForeignThreads()
-        self._lock = threading.Lock()
-        self._pending: dict[Key, _Pending] = {}
 
     def channel(self, channel: str) -> Channel:
         """What is configured for a channel."""
@@ -108,87 +78,57 @@ class Answering:
             self.journal.note(found)
         return found
 
-    def forget(self, deleted: Deleted) -> None:
-        """The question is gone: call its pending answer off."""
-        self.journal.delete(deleted.key)
-        self._call_off(deleted.key)
-
-    def revise(self, question: Question) -> None:
-        """The words changed: answer the new ones, or offer to where an answer stands already.
-
-        Where they ask nothing any longer, the answer under way is called off.
-        """
-        noted = self.journal.message(question.key)
-        if noted is None or noted.state not in ("claimed", "answered"):
-            return
-        with self._lock:
-            pending = self._pending.get(question.key)
-        thread = pending.thread if pending else self._thread(question, recovered=False)
-        decision = self._decide(question, thread or ())
-        if noted.state == "answered":
-            if decision.action == "answer" and noted.answer_id:
-                offer_again(self.clients, question, self.me)
-        elif decision.action == "answer":
-            with self._lock:
-                if pending is not None:
-                    pending.revised = question
-                    pending.cancel.set()
-        elif decision.action == "stop":
-            self._stop(question)
-        else:
-            self.journal.withdraw(question.key, decision.reason)
-            self._call_off(question.key)
-
-    def answer(self, question: Question, thread: list[Message]) -> None:
-        """Answer without asking whether to: somebody wants this question answered."""
-        if self.journal.claim(question.key):
-            self._take(question, Decision("answer"), None, thread)
-
     def consider(
-        self, question: Question, *, recovered: bool = False, seen: Sequence[Message] = ()
+        self,
+        question: Question,
+        thread: Sequence[Message] | None = None,
+        *,
+        seen: Sequence[Message] = (),
     ) -> None:
         """Decide whether to answer, and queue the answer.
 
-        ``seen`` stands for the thread where it cannot be read.
+        The thread is read unless it was already; ``seen`` stands for it where it cannot be read.
         """
-        thread = self._thread(question, recovered=recovered)
-        if not thread and seen:
-            thread = [*seen]
-        if own := replies_of(question.ts, thread or (), self.me):
+        if thread is None:
+            read = self._read_thread(question)
+            thread = seen if read is None and seen else read
+        if thread is None and not question.is_called:
+            return None  # it stays noted, and the recovery reads the thread in its next round
+        own = replies_of(question.ts, thread or (), self.me)
+        if is_whole(own):
             return self.journal.finish(question.key, "answered", reply_ts=str(own[0]["ts"]))
-        decision = self._decide(question, thread or ())
-        if decision.action == "ignore":
-            if decision.reason == NOT_PART and thread:
-                self._foreign_threads.add(question)
-            return self.journal.ignore(question.key, decision.reason)
-        called = question.is_mention or question.is_direct
-        follow_ups = self.channel(question.channel).follow_ups
-        if decision.action == "answer" and not (called or follow_ups):
-            return self.journal.ignore(question.key, "only mentions are answered here")
-        person = self.people.person(question.user or "")
-        if person is not None and person.is_bot:
-            return self.journal.ignore(question.key, "a bot")
+        decision = self.decide(question, thread or ())
+        if decision.reason == NOT_PART and thread:
+            self._foreign_threads.add(question)
+        if why_silent := self._silence(question, decision):
+            return self.journal.ignore(question.key, why_silent)
         why_not = self.access.refusal(Visit.of(question))
-        if why_not and not called:
+        if why_not and not question.is_called:
             return self.journal.ignore(question.key, "may not ask")
         if not self.journal.claim(question.key):
             return None
+        Replier(self.clients.post, question).take_back(own)
         if decision.action == "answer":
             why_not = why_not or self.too_often(question)
         return self._take(question, decision, why_not, thread)
 
-    def _decide(self, question: Question, thread: Sequence[Message]) -> Decision:
-        under_way = any(m.ts < question.ts for m in self._in_thread(question))
-        return decide(question, thread, self.me, answering=under_way, name_of=self.people.name)
+    def decide(self, question: Question, thread: Sequence[Message]) -> Decision:
+        """What is to become of a question, by its thread alone."""
+        answering = any(m.ts < question.ts for m in self._in_thread(question))
+        return decide(question, thread, self.me, answering=answering, name_of=self.people.name)
 
-    def too_often(self, question: Question) -> str | None:
-        """What to tell an asker whose questions come too fast."""
-        return self._pace.refusal(question)
+    def thread_of(self, question: Question) -> list[Message]:
+        """The thread of a question; raises what Slack fails with."""
+        try:
+            return read_thread(self.clients.read, question.channel, question.thread_ts)
+        except SLACK_FAILED as error:
+            log.warning("could not read a thread in %s: %s", question.channel, slack_error(error))
+            raise
 
-    def tell(self, question: Question, text: str, reference: str) -> None:
-        """A short line in the question's thread instead of an answer."""
-        replier = Replier(self.clients.post, question)
-        self._delivery.post_line(replier, text, reference=reference)
+    def answer(self, question: Question, thread: Sequence[Message]) -> None:
+        """Answer without asking whether to: somebody wants this question answered."""
+        if self.journal.claim(question.key):
+            self._take(question, Decision("answer"), None, thread)
 
     def ask(self, question: Question, responder: Responder) -> None:
         """Answer what was asked in no thread; everything said of it goes to ``responder``."""
@@ -197,80 +137,21 @@ class Answering:
             told = self.too_often(question)
             self._take(question, Decision("answer"), told, [], responder)
 
-    def renew(self) -> None:
-        """Keep the claims of what is being answered; one that was dropped runs out, to be found."""
-        with self._lock:
-            keys = list(self._pending)
-        self.journal.renew(keys)
+    def reword(self, question: Question) -> None:
+        """Answer a question that is under way in its new words."""
+        self._under_way.reword(question)
 
-    @property
-    def idle(self) -> bool:
-        """No answer is being made and none waits."""
-        return self._workers.idle
+    def withdraw(self, question: Question, reason: str) -> None:
+        """It asks nothing any longer: call its pending answer off."""
+        self.journal.withdraw(question.key, reason)
+        self._under_way.call_off(question.key)
 
-    def drain(self, seconds: float) -> None:
-        """Finish what is under way; what does not get done is left for the next start."""
-        if self._workers.drain(seconds):
-            return self.statuses.settle(_CLEARED_WITHIN)
-        with self._lock:
-            left = list(self._pending.values())
-        for pending in left:
-            self.journal.release(pending.question.key)
-            pending.cancel.set()
-            if pending.responder:
-                pending.responder.whisper(RESTARTING)
-        log.warning("%d answers are left for the next start", len(left))
-        self._workers.drain(2.0)
-        return self.statuses.settle(_CLEARED_WITHIN)
+    def forget(self, deleted: Deleted) -> None:
+        """The question is gone: call its pending answer off."""
+        self.journal.delete(deleted.key)
+        self._under_way.call_off(deleted.key)
 
-    def _in_thread(self, question: Question) -> list[NotedMessage]:
-        return self.journal.in_thread(question.team, question.channel, question.thread_ts)
-
-    def _thread(self, question: Question, *, recovered: bool) -> list[Message] | None:
-        """The thread, where there can be one; None where it cannot be read."""
-        if not (question.in_thread or question.edited or question.retried or recovered):
-            return []
-        try:
-            return read_thread(self.clients.read, question.channel, question.thread_ts)
-        except SLACK_FAILED as error:
-            log.warning("could not read a thread in %s: %s", question.channel, slack_error(error))
-            return None
-
-    def _take(
-        self,
-        question: Question,
-        decision: Decision,
-        why_not: str | None,
-        thread: list[Message] | None,
-        responder: Responder | None = None,
-    ) -> None:
-        replier = responder or Replier(self.clients.post, question)
-        if why_not:
-            replier.whisper(why_not)
-            self.journal.finish(question.key, "refused", reason=why_not[:200])
-        elif decision.action == "stop":
-            self.journal.finish(question.key, "stopped", reason="told to stop")
-            self._stop(question)
-        elif decision.action == "help":
-            unread = [escape(line) for line in notes(question, thread or ())]
-            line = UNREADABLE if thread is None else HELP
-            self._delivery.post_line(replier, " ".join([*unread, line]))
-        else:
-            line = f"is waiting: {ahead} ahead…" if (ahead := self._workers.ahead) else THINKING
-            status: Status | Unseen = Unseen()
-            if question.origin != "command":
-                status = self.statuses.open(question.channel, question.thread_ts, line)
-            pending = _Pending(question, status, responder, thread or ())
-            with self._lock:
-                self._pending[question.key] = pending
-            if not self._workers.submit(functools.partial(self._job, pending)):
-                with self._lock:
-                    del self._pending[question.key]
-                status.close()
-                replier.whisper(BUSY)
-                self.journal.finish(question.key, "refused", reason="queue full")
-
-    def _stop(self, question: Question) -> None:
+    def stop(self, question: Question) -> None:
         """Keep out of the thread: the word itself, found there again, is what silences later."""
         if not self.stop_thread(question.channel, question.thread_ts, session="closed"):
             self.statuses.session(question.channel, question.thread_ts, "closed")
@@ -291,43 +172,84 @@ class Answering:
         for noted in self.journal.in_thread(self.me.team_id, channel, thread_ts):
             if noted.state == "claimed":
                 self.journal.finish(noted.key, "stopped", reason="told to stop")
-                pending = self._call_off(noted.key, session)
-                called_off |= pending is not None
-                if pending and session == "active" and not noted.reply_ts:
-                    self.tell(pending.question, STOPPED_EARLY, "stopped")
+                question = self._under_way.call_off(noted.key, session)
+                called_off |= question is not None
+                if question and session == "active" and not noted.reply_ts:
+                    self.tell(question, STOPPED_EARLY, "stopped")
         return called_off
 
-    def _call_off(self, key: Key, session: Session = "active") -> _Pending | None:
-        with self._lock:
-            pending = self._pending.get(key)
-        if pending is not None:
-            pending.status.outcome = session
-            pending.cancel.set()
-        return pending
+    def too_often(self, question: Question) -> str | None:
+        """What to tell an asker whose questions come too fast."""
+        return self._pace.refusal(question)
+
+    def tell(self, question: Question, text: str, reference: str) -> None:
+        """A short line in the question's thread instead of an answer."""
+        replier = Replier(self.clients.post, question)
+        self._delivery.post_line(replier, text, reference=reference)
+
+    @property
+    def idle(self) -> bool:
+        """No answer is being made and none waits."""
+        return self._under_way.idle
+
+    def renew(self) -> None:
+        """Keep the claims of what is being answered."""
+        self._under_way.renew()
+
+    def drain(self, seconds: float) -> None:
+        """Finish what is under way; what does not get done is left for the next start."""
+        self._under_way.drain(seconds)
+
+    def _read_thread(self, question: Question) -> list[Message] | None:
+        """The thread, where there can be one; None where it cannot be read."""
+        if not (question.in_thread or question.edited or question.retried):
+            return []
+        try:
+            return self.thread_of(question)
+        except SLACK_FAILED:
+            return None
+
+    def _in_thread(self, question: Question) -> list[NotedMessage]:
+        return self.journal.in_thread(question.team, question.channel, question.thread_ts)
+
+    def _silence(self, question: Question, decision: Decision) -> str | None:
+        """Why nothing at all is to be heard of a question; None where something is."""
+        if decision.action == "ignore":
+            return decision.reason
+        follow_ups = question.is_called or self.channel(question.channel).follow_ups
+        if decision.action == "answer" and not follow_ups:
+            return "only mentions are answered here"
+        person = self.people.person(question.user or "")
+        return "a bot" if person is not None and person.is_bot else None
+
+    def _take(
+        self,
+        question: Question,
+        decision: Decision,
+        why_not: str | None,
+        thread: Sequence[Message] | None,
+        responder: Responder | None = None,
+    ) -> None:
+        """Do what was decided for a claimed question; ``thread`` is None where none can be read."""
+        replier = responder or Replier(self.clients.post, question)
+        if why_not:
+            replier.whisper(why_not)
+            self.journal.finish(question.key, "refused", reason=why_not[:200])
+        elif decision.action == "stop":
+            self.journal.finish(question.key, "stopped", reason="told to stop")
+            self.stop(question)
+        elif decision.action == "help":
+            unread = [escape(line) for line in notes(question, thread or ())]
+            line = UNREADABLE if thread is None else HELP
+            self._delivery.post_line(replier, " ".join([*unread, line]))
+        elif not self._under_way.start(question, thread or (), responder):
+            replier.whisper(BUSY)
+            self.journal.finish(question.key, "refused", reason="queue full")
 
     def _may_stream(self, question: Question) -> bool:
-        channel, mode = self.channel(question.channel), self._settings.stream
+        channel = self.channel(question.channel)
         if question.origin == "command":
             return False
         if channel.ephemeral or channel.stream is not None:
             return not channel.ephemeral and bool(channel.stream)
-        return mode == "all" or (mode == "dm" and question.is_direct)
-
-    def _job(self, pending: _Pending) -> None:
-        """One answer, from a free worker to the reply; the status is cleared whatever happens."""
-        key = pending.question.key
-        with contextlib.closing(pending.status):
-            try:
-                while self.journal.holds(key):
-                    question = pending.question
-                    replier = pending.responder or Replier(self.clients.post, question)
-                    self._delivery.deliver(replier, pending.thread, pending.status, pending.cancel)
-                    with self._lock:
-                        if pending.revised is None:
-                            break
-                        pending.question, pending.revised = pending.revised, None
-                        pending.cancel.clear()
-            finally:
-                with self._lock:
-                    if self._pending.get(key) is pending:  # else it was asked anew meanwhile
-                        del self._pending[key]
+        return self._stream == "all" or (self._stream == "dm" and question.is_direct)

@@ -134,7 +134,7 @@ def _is_whole(body: dict[str, Any]) -> bool:
     )
 
 
-def event_listeners(answering: Answering) -> list[Listener]:
+def event_listeners(answering: Answering, revise: Callable[[Question], None]) -> list[Listener]:
     """What makes questions: mentions, messages, and everything that happens to them."""
 
     def handle(context: BoltContext) -> None:
@@ -142,7 +142,7 @@ def event_listeners(answering: Answering) -> list[Listener]:
         if isinstance(found, Question):
             answering.consider(found)
         elif isinstance(found, Edited):
-            answering.revise(found.question)
+            revise(found.question)
         elif isinstance(found, Deleted):
             answering.forget(found)
 

@@ -8,11 +8,12 @@ from urllib.error import URLError
 
 from slack_sdk import WebClient
 from slack_sdk.errors import SlackApiError
-from slack_sdk.http_retry import RetryHandler
+from slack_sdk.http_retry import HttpResponse, RetryHandler
 from slack_sdk.http_retry.builtin_handlers import (
     ConnectionErrorRetryHandler,
     RateLimitErrorRetryHandler,
 )
+from slack_sdk.web import SlackResponse
 
 from bot.events import Identity
 from bot.settings import BotSettings
@@ -23,14 +24,14 @@ SLACK_FAILED = (SlackApiError, OSError, HTTPException)
 # What Slack's error codes mean for whoever made the call; all others are final for that call.
 LIMITED = frozenset({"ratelimited", "rate_limited"})
 """Nothing was done: later it will be."""
-_PASSING = LIMITED | {
+_TROUBLE = frozenset({
     "internal_error", "fatal_error", "service_unavailable", "request_timeout",
-    "team_added_to_org", "unknown",
-}  # fmt: skip
-"""Nobody knows whether it was done."""
+    "team_added_to_org", "external_channel_migrating", "unknown",
+})  # fmt: skip
+"""Slack has trouble of its own: nobody knows whether it was done."""
 CONTENT = frozenset({
     "invalid_blocks", "invalid_blocks_format", "msg_blocks_too_long", "msg_blocks_too_many",
-    "msg_too_long", "markdown_text_conflict", "no_text", "invalid_attachments",
+    "msg_too_long", "markdown_text_conflict", "no_text", "invalid_attachments", "invalid_arguments",
 })  # fmt: skip
 """The message as it is will never be taken; in a plainer form it may be."""
 METADATA = frozenset({
@@ -51,10 +52,19 @@ SILENT = logging.getLogger("slack_sdk.footnote")
 SILENT.setLevel(logging.CRITICAL)
 
 
+class _TroubleRetryHandler(RetryHandler):
+    """Repeats a call that ended in Slack's own trouble, told by the status or in the answer."""
+
+    def _can_retry(self, *, response: HttpResponse | None = None, **_: object) -> bool:
+        if response is None:
+            return False
+        return response.status_code >= 500 or (response.body or {}).get("error") in _TROUBLE
+
+
 @dataclass(frozen=True, slots=True)
 class Clients:
     read: WebClient
-    """Repeats a call after a lost connection and after ``Retry-After``."""
+    """Repeats a call after a lost connection, after ``Retry-After``, and when Slack has trouble."""
     post: WebClient
     """Waits for ``Retry-After``; never repeats after a lost connection, which could post twice."""
     hint: WebClient
@@ -77,7 +87,7 @@ def open_clients(settings: BotSettings) -> Clients:
     patient = RateLimitErrorRetryHandler(max_retry_count=60)
     base = settings.slack_api_url.rstrip("/") + "/"
     return Clients(
-        read=_client(token, base, 20, ConnectionErrorRetryHandler(), waits),
+        read=_client(token, base, 20, ConnectionErrorRetryHandler(), _TroubleRetryHandler(), waits),
         post=_client(token, base, 20, patient),
         hint=_client(token, base, 5),
     )
@@ -88,9 +98,20 @@ def _client(token: str, base: str, seconds: int, *retries: RetryHandler) -> WebC
 
 
 def identify(client: WebClient) -> Identity:
-    """Who the bot is; the first call to Slack, so wrong tokens and no network are told here."""
+    """Who the bot is."""
+    me = greet(client)
+    return Identity(
+        user_id=str(me["user_id"]),
+        bot_id=me.get("bot_id"),
+        team_id=str(me["team_id"]),
+        enterprise_id=me.get("enterprise_id"),
+    )
+
+
+def greet(client: WebClient) -> SlackResponse:
+    """The first call to Slack, so wrong tokens and no network are told here."""
     try:
-        me = client.auth_test()
+        return client.auth_test()
     except SlackApiError as error:
         raise SlackRefused(
             f"Slack does not take SLACK_BOT_TOKEN ({slack_error(error)}). Install the app in your "
@@ -101,12 +122,6 @@ def identify(client: WebClient) -> Identity:
             f"Slack cannot be reached at {client.base_url} ({type(error).__name__}). "
             "Check the network, a proxy, or SLACK_API_URL."
         ) from error
-    return Identity(
-        user_id=str(me["user_id"]),
-        bot_id=me.get("bot_id"),
-        team_id=str(me["team_id"]),
-        enterprise_id=me.get("enterprise_id"),
-    )
 
 
 def is_passing(error: Exception) -> bool:
@@ -117,7 +132,7 @@ def is_passing(error: Exception) -> bool:
     if not isinstance(error, SlackApiError):
         return True
     status = getattr(error.response, "status_code", 200)
-    return slack_error(error) in _PASSING or status == 429 or status >= 500
+    return slack_error(error) in _TROUBLE | LIMITED or status == 429 or status >= 500
 
 
 def slack_error(error: Exception) -> str:

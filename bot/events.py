@@ -8,13 +8,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from bot.blocktext import string
 from bot.mentions import files_of, mentions, words_of
 
 Message = Mapping[str, Any]
 Origin = Literal["message", "shortcut", "command"]
 """How a question was asked: by writing a message, or about one, or where nobody else sees it."""
 
-_SPOKEN = (None, "", "file_share", "thread_broadcast")
+SPOKEN = (None, "", "file_share", "thread_broadcast", "me_message")
+"""Subtypes of what people say; all others are notices of Slack."""
+_DIRECT = ("im", "app_home")
 _TYPE_BY_PREFIX = {"D": "im", "G": "group", "C": "channel"}
 
 NOTICE = "footnote_notice"
@@ -50,7 +53,7 @@ def metadata_of(message: Message) -> tuple[str | None, dict[str, Any]]:
     if not isinstance(metadata, dict):
         return None, {}
     payload = metadata.get("event_payload")
-    return metadata.get("event_type"), payload if isinstance(payload, dict) else {}
+    return string(metadata.get("event_type")), payload if isinstance(payload, dict) else {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +109,12 @@ class Question:
 
     @property
     def is_direct(self) -> bool:
-        return self.channel_type == "im"
+        return self.channel_type in _DIRECT
+
+    @property
+    def is_called(self) -> bool:
+        """Addressed to Footnote whatever it says: it is never left without a word."""
+        return self.is_mention or self.is_direct
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -182,7 +190,7 @@ def read_message(
 
 
 def _concerns(said: Question) -> bool:
-    return said.is_mention or said.is_direct or said.in_thread
+    return said.is_called or said.in_thread
 
 
 def _said(
@@ -196,26 +204,26 @@ def _said(
     retried: bool = False,
 ) -> Question | None:
     """Anything that a person says, as if it were a question."""
-    ts, user = message.get("ts"), message.get("user")
-    if not isinstance(ts, str) or not isinstance(user, str):
+    ts, user = string(message.get("ts")), string(message.get("user"))
+    if not ts or not user:
         return None
-    if message.get("subtype") not in _SPOKEN or message.get("hidden") or _is_robot(message, me):
+    if message.get("subtype") not in SPOKEN or message.get("hidden") or _is_robot(message, me):
         return None
-    text = message.get("text")
+    teams = (string(message.get(name)) for name in ("user_team", "source_team", "team"))
     return Question(
         team=me.team_id,
         channel=channel,
         ts=ts,
-        thread_ts=message.get("thread_ts") or ts,
+        thread_ts=string(message.get("thread_ts")) or ts,
         user=user,
-        text=text if isinstance(text, str) else "",
-        channel_type=channel_type or _TYPE_BY_PREFIX.get(channel[:1], "channel"),
+        text=string(message.get("text")),
+        channel_type=string(channel_type) or _TYPE_BY_PREFIX.get(channel[:1], "channel"),
         is_mention=is_mention or mentions(message, me.user_id),
         edited="edited" in message,
         retried=retried,
         is_shared=is_shared,
-        user_team=message.get("user_team") or message.get("source_team") or message.get("team"),
-        gesture=message.get("client_msg_id"),
+        user_team=next(filter(None, teams), None),
+        gesture=string(message.get("client_msg_id")) or None,
         words=words_of(message, me.user_id),
         message=message,
     )

@@ -30,7 +30,7 @@ class ForeignThreads:
         """True for a reply that need not be looked at; a mention ends what was remembered."""
         thread = (question.channel, question.thread_ts)
         with self._lock:
-            if question.is_mention or question.is_direct:
+            if question.is_called:
                 self._until.pop(thread, None)
                 return False
             return self._until.get(thread, 0.0) > time.monotonic()

@@ -18,7 +18,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from bot.events import Identity, Message, Question, metadata_of
+from bot.events import SPOKEN, Identity, Message, Question, metadata_of
 from bot.mentions import mentioned, mentions, words_of
 from bot.phrases import asks, is_question, is_stop
 
@@ -60,7 +60,7 @@ def decide(
     """Whether to answer; ``answering`` tells that an answer in this thread is under way."""
     words = question.words
     earlier = [m for m in thread if question.follows(m)]
-    if question.is_mention or question.is_direct:
+    if question.is_called:
         if is_stop(words):
             return Decision("stop", "told to stop")
         has_words = bool(words or question.message.get("attachments"))
@@ -144,6 +144,6 @@ def _is_person(message: Message, me: Identity) -> bool:
         and not message.get("bot_id")
         and not message.get("bot_profile")
         and message.get("user") != "USLACKBOT"
-        and message.get("subtype") in (None, "", "file_share", "thread_broadcast")
+        and message.get("subtype") in SPOKEN
         and not me.wrote(message)
     )

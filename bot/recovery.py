@@ -1,4 +1,4 @@
-"""Questions found again in Slack: what a process that died left behind, and what was edited since.
+"""Questions that a process which died left behind: found again in Slack, and answered.
 
 The journal knows which messages; their words are read from the thread, where they are.
 """
@@ -6,18 +6,12 @@ The journal knows which messages; their words are read from the thread, where th
 import logging
 import uuid
 from collections.abc import Sequence
-from typing import Any
 
-from slack_bolt import Respond
-
-from bot.again import AGAIN, clicker, read_click, withdraw_offer
 from bot.answering import Answering
-from bot.app import Interaction
 from bot.clients import SLACK_FAILED, is_passing, slack_error
-from bot.events import Identity, Key, Message, Question, by_hand, read_message
+from bot.events import Identity, Message, Question, by_hand, read_message
 from bot.journal import MAX_ATTEMPTS
 from bot.records import NotedMessage
-from bot.responses import say
 from bot.thread import read_thread, replies_of
 from bot.wording import given_up
 
@@ -31,9 +25,6 @@ class Recovery:
         self._me = answering.me
         self._statuses = answering.statuses
         self._read = answering.clients.read
-
-    def listeners(self) -> list[Interaction]:
-        return [Interaction("action", AGAIN, self._again, is_public=True)]
 
     def recover(self, *, at_start: bool) -> None:
         """Answer what was noted or claimed by a process that is no more, once."""
@@ -54,32 +45,13 @@ class Recovery:
         if question is None:
             self._journal.ignore(noted.key, "not found again")
         elif noted.attempts < MAX_ATTEMPTS:
-            return self._answering.consider(question, recovered=True, seen=thread)
+            return self._answering.consider(question, thread)
         elif self._journal.give_up(noted.key) and not replies_of(noted.ts, thread, self._me):
             reference = uuid.uuid4().hex[:8]
             log.warning("given up %s: reference %s", noted.key, reference)
             self._answering.tell(question, given_up(reference), reference)
         # The process that is no more may have left a status there, and nobody else clears it.
         return self._statuses.clear(noted.channel, noted.thread_ts)
-
-    def _again(self, body: dict[str, Any], respond: Respond) -> None:
-        """Answer an edited question anew."""
-        channel, thread_ts, ts = read_click(body)
-        key = Key(self._me.team_id, channel, ts)
-        noted = self._journal.message(key)
-        presser = by_hand("message", Key(key.team, channel, ""), clicker(body))
-        if told := self._answering.too_often(presser):
-            say(respond, told, body=body)
-            return
-        try:
-            withdraw_offer(self._answering.clients, channel, body.get("message") or {})
-            thread = read_thread(self._read, channel, thread_ts)
-        except SLACK_FAILED as error:
-            log.warning("could not answer again: %s", slack_error(error))
-            return
-        question = find_question(noted, thread, self._me) if noted else None
-        if question is not None and self._journal.reopen(key):
-            self._answering.answer(question, thread)
 
 
 def find_question(noted: NotedMessage, thread: Sequence[Message], me: Identity) -> Question | None:

@@ -18,7 +18,7 @@ from slack_sdk.errors import SlackApiError
 from agent.answer import Answer
 from bot.alerts import message_text
 from bot.clients import CONTENT, METADATA, SLACK_FAILED, is_passing, slack_error
-from bot.events import Question, metadata_of
+from bot.events import Message, Question, metadata_of
 from bot.markup import escape
 from bot.stream import Stream
 from bot.thread import EVENT_TYPE, read_thread
@@ -115,6 +115,16 @@ class Replier:
         if blocks:
             message["blocks"] = list(blocks)
         return self._post(message, payload)
+
+    def take_back(self, messages: Sequence[Message]) -> None:
+        """Delete what was posted of an answer that was never completed; best effort."""
+        for message in messages:
+            try:
+                self.client.chat_delete(channel=self.question.channel, ts=str(message["ts"]))
+            except SLACK_FAILED as error:
+                log.warning(
+                    "half an answer stays in %s: %s", self.question.channel, slack_error(error)
+                )
 
     def whisper_answer(self, messages: Sequence[dict[str, Any]]) -> None:
         """Show an answer to the asker alone; Slack keeps no copy of it in the thread."""

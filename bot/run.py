@@ -33,6 +33,7 @@ from bot.channels import Channel, read_channels, read_owners
 from bot.clients import SLACK_FAILED, SlackRefused, identify, open_clients, slack_error
 from bot.commands import Commands
 from bot.delivery import Runbook
+from bot.edits import Edits
 from bot.feedback import Feedback
 from bot.home import Home
 from bot.journal import open_journal
@@ -102,6 +103,7 @@ class Bot:
             read_channels(config, collections),
         )
         self.recovery = Recovery(self.answering)
+        edits = Edits(self.answering)
         stale_after = timedelta(hours=index_settings.stale_after_hours)
         home = Home(
             clients,
@@ -116,8 +118,8 @@ class Bot:
             clients, self.journal, self.index, self._help_group, read_owners(config)
         )
         self.listeners: list[Listener | Interaction] = [
-            *event_listeners(self.answering),
-            *self.recovery.listeners(),
+            *event_listeners(self.answering, edits.revise),
+            *edits.listeners(),
             *home.listeners(),
             *commands.listeners(),
             *feedback.listeners(),

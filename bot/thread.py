@@ -14,8 +14,9 @@ from typing import Any
 
 from slack_sdk import WebClient
 
-from agent.conversation import CitedChunk, Conversation, Speaker, Turn
+from agent.conversation import CitedChunk, Conversation, Turn
 from bot.alerts import message_text
+from bot.blocktext import items, string
 from bot.events import Identity, Message, Question, metadata_of
 from bot.mentions import files_of, without_own_mention
 
@@ -99,6 +100,15 @@ def replies_of(question_ts: str, thread: Sequence[Message], me: Identity) -> lis
     return [m for m in thread if me.wrote(m) and _payload(m).get("question") == question_ts]
 
 
+def is_whole(own: Sequence[Message]) -> bool:
+    """Whether the newest of these answers to a question stands there with all its parts."""
+    if not own:
+        return False
+    newest = _payload(own[-1])
+    parts = {_payload(m).get("part") for m in own if _payload(m).get("answer") == newest["answer"]}
+    return len(parts) >= int(newest.get("parts") or 1)
+
+
 def unmarked(message: Message, me: Identity) -> bool:
     """An own message that says of no question that it answers it: half an answer."""
     return me.spoke(message) and not _payload(message)
@@ -137,18 +147,15 @@ def _turn(message: Message, me: Identity, names: Names) -> Turn | None:
     if me.wrote(message):
         # A notice shows page text: as a turn, the model would take it for its own words.
         return _own_turn(message, names) if me.spoke(message) else None
-    user = message.get("user")
-    robot = bool(message.get("bot_id") or message.get("bot_profile"))
-    if robot:
-        name = message.get("username") or (message.get("bot_profile") or {}).get("name")
-        name = name or (names(user) if isinstance(user, str) else None) or "a bot"
-    else:
-        name = (names(user) if isinstance(user, str) else None) or "somebody"
     text = message_text(without_own_mention(message, me.user_id), names).strip()
     if not text:
         return None
-    speaker: Speaker = "other_bot" if robot else "person"
-    return Turn(speaker, str(name), text)
+    known = names(string(message.get("user")))
+    profile = message.get("bot_profile")
+    if not (message.get("bot_id") or profile):
+        return Turn("person", known or "somebody", text)
+    called = string(profile.get("name")) if isinstance(profile, dict) else ""
+    return Turn("other_bot", string(message.get("username")) or called or known or "a bot", text)
 
 
 def _own_turn(message: Message, names: Names) -> Turn | None:
@@ -157,14 +164,20 @@ def _own_turn(message: Message, names: Names) -> Turn | None:
     ``text`` may be a shortened copy of the blocks, and Slack hands markdown blocks back as rich
     text.
     """
-    blocks = [b for b in message.get("blocks") or () if b.get("type") not in _CONTROLS]
+    blocks = [
+        block
+        for block in items(message.get("blocks"))
+        if isinstance(block, dict) and block.get("type") not in _CONTROLS
+    ]
     shown = {"blocks": blocks} if blocks else {"text": message.get("text")}
     text = message_text(shown, names, limit=MAX_OWN_CHARS, addresses=False)
     if not text:
         return None
-    listed = _payload(message).get("cited") or ()
+    listed = items(_payload(message).get("cited"))
     cited = tuple(
-        CitedChunk(str(c["id"]), c.get("hash")) for c in listed if isinstance(c, dict) and "id" in c
+        CitedChunk(str(c["id"]), string(c.get("hash")) or None)
+        for c in listed
+        if isinstance(c, dict) and "id" in c
     )
     cited = cited or tuple(CitedChunk(found) for found in dict.fromkeys(_ID.findall(text)))
     return Turn("footnote", "footnote", text, cited)

@@ -38,7 +38,7 @@ def shown(space: Workspace, channel: str, post: Post, *, metadata: bool = False)
     message = deepcopy(post.message)
     if not metadata:
         message.pop("metadata", None)
-    if "blocks" in message:
+    if isinstance(message.get("blocks"), list):
         message["blocks"] = translated(message["blocks"])
     replies = [] if post.is_reply else list(space.replies(channel, post.ts))
     if replies:

@@ -25,6 +25,7 @@ from bot.blocks import render_answer
 from bot.channels import Channel, Channels
 from bot.clients import identify, open_clients
 from bot.commands import Commands
+from bot.edits import Edits
 from bot.journal import Journal, open_journal
 from bot.recovery import Recovery
 from bot.sandbox.rules import Rules
@@ -135,13 +136,14 @@ class Running:
             channels,
         )
         self.recovery = Recovery(self.answering)
+        edits = Edits(self.answering)
         self.listeners = Listeners()
         app = build_app(
             clients.read,
             self.answering,
             [
-                *event_listeners(self.answering),
-                *self.recovery.listeners(),
+                *event_listeners(self.answering, edits.revise),
+                *edits.listeners(),
                 *Commands(self.answering, list, list).listeners(),
                 *catch_all(),
             ],
@@ -244,7 +246,11 @@ class Slack:
 
     def posts(self) -> list[Json]:
         """Arguments of every message that was posted."""
-        return [c["args"] for c in self.calls("chat.postMessage") if c["response"]["ok"]]
+        return [
+            call["args"]
+            for call in self.calls("chat.postMessage")
+            if isinstance(call["response"], dict) and call["response"]["ok"]
+        ]
 
     def messages(self, channel: str, thread_ts: str = "") -> list[Json]:
         query = f"/sandbox/messages?channel={channel}&thread_ts={thread_ts}"

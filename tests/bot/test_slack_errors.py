@@ -63,7 +63,7 @@ def test_where_no_reply_is_taken_it_is_tried_once_and_logged(
     "error",
     [
         "invalid_blocks", "invalid_blocks_format", "msg_blocks_too_long", "msg_blocks_too_many",
-        "msg_too_long", "markdown_text_conflict", "no_text",
+        "msg_too_long", "markdown_text_conflict", "no_text", "invalid_arguments",
     ],
 )  # fmt: skip
 def test_content_that_is_refused_is_sent_once_more_as_plain_parts(
@@ -214,7 +214,7 @@ def test_a_question_outlives_a_slack_in_trouble_after_a_crash(
     assert script.entered.wait(PATIENCE)
     first.die(script)
     script.gate.set()
-    slack.post("fail", method="conversations.replies", times=1, **failure)
+    slack.post("fail", method="conversations.replies", times=2, **failure)
     second = start()
     assert not replies(slack, ts)
     second.recovery.recover(at_start=True)

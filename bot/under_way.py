@@ -1,0 +1,139 @@
+"""Answers being made: queued, kept alive, reworded or called off, and left in order at the end.
+
+What is to be answered is decided elsewhere (``bot.answering``); here it gets its place on the
+bounded pool and its status, which is cleared whatever happens.
+"""
+
+import contextlib
+import functools
+import logging
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from slack_sdk import WebClient
+
+from bot.delivery import Delivery
+from bot.events import Key, Message, Question
+from bot.journal import Journal
+from bot.reply import Replier
+from bot.responses import Responder
+from bot.status import Session, Status, Statuses, Unseen
+from bot.wording import RESTARTING, THINKING
+from bot.workers import Workers
+
+log = logging.getLogger(__name__)
+
+_CLEARED_WITHIN = 2.0
+"""Seconds that the end of a process waits for its statuses to be cleared."""
+
+
+@dataclass
+class _Pending:
+    """An answer being made, and how to call it off."""
+
+    question: Question
+    status: Status | Unseen
+    responder: Responder | None
+    """Where the answer goes that only its asker sees."""
+    thread: Sequence[Message]
+    cancel: threading.Event = field(default_factory=threading.Event)
+    revised: Question | None = None
+    """The same question in other words: answered in its place."""
+
+
+class UnderWay:
+    def __init__(
+        self,
+        post: WebClient,
+        journal: Journal,
+        delivery: Delivery,
+        statuses: Statuses,
+        workers: Workers,
+    ) -> None:
+        self._post, self._journal, self._delivery = post, journal, delivery
+        self._statuses, self._workers = statuses, workers
+        self._lock = threading.Lock()
+        self._pending: dict[Key, _Pending] = {}
+
+    @property
+    def idle(self) -> bool:
+        """No answer is being made and none waits."""
+        return self._workers.idle
+
+    def start(
+        self, question: Question, thread: Sequence[Message], responder: Responder | None
+    ) -> bool:
+        """Queue the answer to a claimed question; False where there is no room."""
+        line = f"is waiting: {ahead} ahead…" if (ahead := self._workers.ahead) else THINKING
+        status: Status | Unseen = Unseen()
+        if question.origin != "command":
+            status = self._statuses.open(question.channel, question.thread_ts, line)
+        pending = _Pending(question, status, responder, thread)
+        with self._lock:
+            self._pending[question.key] = pending
+        if self._workers.submit(functools.partial(self._make, pending)):
+            return True
+        with self._lock:
+            del self._pending[question.key]
+        status.close()
+        return False
+
+    def reword(self, question: Question) -> None:
+        """Answer these words instead of those that the same question had before."""
+        with self._lock:
+            if pending := self._pending.get(question.key):
+                pending.revised = question
+                pending.cancel.set()
+
+    def call_off(self, key: Key, session: Session = "active") -> Question | None:
+        """Stop making an answer; the question that it was for, None where it is not made here."""
+        with self._lock:
+            pending = self._pending.get(key)
+        if pending is None:
+            return None
+        pending.status.outcome = session
+        pending.cancel.set()
+        return pending.question
+
+    def renew(self) -> None:
+        """Keep the claims of what is being answered; one that was dropped runs out, to be found."""
+        with self._lock:
+            keys = list(self._pending)
+        self._journal.renew(keys)
+
+    def drain(self, seconds: float) -> None:
+        """Finish what is under way; what does not get done is left for the next start."""
+        if not self._workers.drain(seconds):
+            self._leave()
+            self._workers.drain(2.0)
+        self._statuses.settle(_CLEARED_WITHIN)
+
+    def _leave(self) -> None:
+        with self._lock:
+            left = list(self._pending.values())
+        for pending in left:
+            self._journal.release(pending.question.key)
+            pending.cancel.set()
+            if pending.responder:
+                pending.responder.whisper(RESTARTING)
+        log.warning("%d answers are left for the next start", len(left))
+
+    def _make(self, pending: _Pending) -> None:
+        """One answer, from a free worker to the reply."""
+        key = pending.question.key
+        with contextlib.closing(pending.status):
+            try:
+                while self._journal.holds(key):
+                    question = pending.question
+                    replier = pending.responder or Replier(self._post, question)
+                    self._delivery.deliver(replier, pending.thread, pending.status, pending.cancel)
+                    with self._lock:
+                        if pending.revised is None:
+                            break
+                        pending.question, pending.revised = pending.revised, None
+                        pending.cancel.clear()
+            finally:
+                with self._lock:
+                    if self._pending.get(key) is pending:  # else it was asked anew meanwhile
+                        del self._pending[key]
