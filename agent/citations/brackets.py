@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from agent.citations.matching import INVISIBLE
+from agent.citations.matching import DASHES, INVISIBLE
 from agent.citations.statements import Block, Citation, Span, read_blocks, without
 
 _LEAD = r"(?:(?:sources?|source id|chunk|ids?|see|ref|cf\.?|from)\b[:\s]*|[#^])?"
@@ -54,6 +54,7 @@ class Brackets:
 
     def __init__(self, ids: Collection[str], documented: str) -> None:
         self._ids = {_plain(each): each for each in ids}
+        self._letters = {_letters(each) for each in ids}
         self._pages = set()
         for each in ids:
             page = re.sub(r"-\d+$", "", _plain(each))
@@ -153,7 +154,7 @@ class Brackets:
         if _PAGE.fullmatch(bare):
             return True
         page = re.sub(r"\.\w+$", "", _plain(bare)).rsplit("/", 1)[-1]
-        if page in self._pages and not bare.isdigit():
+        if (page in self._pages and not bare.isdigit()) or _letters(bare) in self._letters:
             return True
         if _CHARACTERS.fullmatch(bare):
             return False
@@ -166,11 +167,13 @@ class Brackets:
 _BRACKET_FORMS = str.maketrans({"【": "[", "】": "]", "［": "[", "］": "]", "〔": "[", "〕": "]"})
 
 
-_DASHES = str.maketrans("‐‑–", "---")
-
-
 def _plain(text: str) -> str:
-    return INVISIBLE.sub("", text).translate(_DASHES).strip().casefold()
+    return INVISIBLE.sub("", text).translate(DASHES).strip().casefold()
+
+
+def _letters(text: str) -> str:
+    """An id without its punctuation: what differs only there means to be that id."""
+    return re.sub(r"[\W_]+", "-", _plain(text))
 
 
 def settle(text: str, brackets: Brackets) -> tuple[str, list[Block], list[str]]:

@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 _MARKED = (
-    r"<[^<>\s]+>|\$\{\w+\}|\{\{[^{}]*\}\}|\$\([\w_]+\)|\$[A-Z_][A-Z0-9_]*|\{\w[\w-]*\}"
+    r"<[^<>\s]+>|\$\{\w+\}|\{\{[^{}]*\}\}|\$\([\w_]+\)|\$[A-Z_][A-Z0-9_]*|\{[A-Za-z_][\w-]*\}"
     r"|(?<![\w-])(?:your|my)-[\w-]+|(?<![\w-])(?:YOUR|MY)_\w+|\b[xX]{3,}\b|…"
 )
 _GENERIC = (
@@ -64,10 +64,13 @@ def is_command(text: str) -> bool:
 _BRACED = re.compile(r"<([^<>\n]{1,40})>|\{\{([^{}\n]{1,40})\}\}")
 
 
+_WORD = re.compile(r"(?:(?<![^\s=])(?:\"[^\"\n]*\"|'[^'\n]*')|\S)+")
+
+
 def command_words(text: str) -> list[str]:
-    """The words of a command; blanks inside a placeholder do not part it."""
+    """The words of a command; blanks inside a placeholder or quotes do not part it."""
     joined = _BRACED.sub(_without_blanks, text)
-    return joined.split()
+    return _WORD.findall(joined) if '"' in joined or "'" in joined else joined.split()
 
 
 def _without_blanks(match: re.Match[str]) -> str:
@@ -89,11 +92,11 @@ class Template:
             return
         at = 0
         for match in _CODE.finditer(text):
-            self._add(command_words(text[at : match.start()]), PLACEHOLDER)
+            self._add(command_words(text[at : match.start()]), PLACEHOLDER, "`'\"().,;:")
             words = command_words(match.group(2))
             self._add(words, _ARGUMENT if len(words) > 1 else PLACEHOLDER)
             at = match.end()
-        self._add(command_words(text[at:]), PLACEHOLDER)
+        self._add(command_words(text[at:]), PLACEHOLDER, "`'\"().,;:")
         self._starts: dict[str, list[int]] = {}
         self._any = any(self._open)
         # A command does not begin with a word that is all placeholder.
@@ -106,12 +109,12 @@ class Template:
             for word in set(pair):
                 self._starts.setdefault(word, []).append(at)
 
-    def _add(self, words: Sequence[str], pattern: re.Pattern[str]) -> None:
+    def _add(self, words: Sequence[str], pattern: re.Pattern[str], around: str = "`;") -> None:
         before = "="
         some = pattern.search(" ".join(words)) is not None
         for word in words:
             known = PLACEHOLDER if before in _DECLARES else pattern
-            self._words.append((word, word.strip("`'\"().,;:")))
+            self._words.append((word, word.strip(around)))
             self._open.append(known if some and known.search(word) else None)
             before = word
 
@@ -128,6 +131,7 @@ class Template:
 
     def _fits(self, word: str, at: int, given: Callable[[str], bool]) -> bool:
         raw, stripped = self._words[at]
+        word = word.rstrip(";")
         if word in (raw, stripped):
             return True
         pattern = self._open[at]
@@ -224,13 +228,13 @@ def left_out(asked: Sequence[str], commands: Sequence[Sequence[str]]) -> str:
 def _lost(before: Sequence[str], rest: Sequence[str]) -> str:
     if before and all(_ASSIGNMENT.fullmatch(word) for word in before):
         return " ".join(before)
-    if rest and (rest[0].startswith("-") or _CLAUSE.fullmatch(rest[0])):
+    if rest and (rest[0].startswith("-") or _GOES_ON.fullmatch(rest[0])):
         return rest[0]
     return ""
 
 
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=\S*")
-_CLAUSE = re.compile(r"(?i:where|limit)")
+_GOES_ON = re.compile(r"(?i:where|limit)|[A-Za-z_]\w*=\S*")
 _NARROWS = re.compile(
     r"--?(?:dry-run|check|preview|plan|diff|what-?if|no-|target|limit|confirm|interactive|i\b|backup"
     r"|skip|ignore|validate|filter|selector|l\b|where)",

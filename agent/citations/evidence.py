@@ -27,7 +27,7 @@ from agent.citations.matching import (
 )
 from agent.citations.quantities import Value, read_values
 from agent.citations.spans import Checked
-from agent.citations.tokens import clean_url
+from agent.citations.tokens import HOST, clean_url
 from agent.citations.values import ValueSet
 
 _PROMPT = re.compile(r"^[ \t]*(?:[$%❯]|[\w.-]+@[\w.-]+[:~\w/]*[#$])[ \t]+(?=\S)", re.MULTILINE)
@@ -155,16 +155,27 @@ class Evidence:
         """Names of alerts and codes, in any letter case; ``5xx`` may sum up a 503."""
         if re.fullmatch(r"[1-5]xx", text) and re.search(rf"\b{text[0]}\d\d\b", self._fold):
             return True
-        return occurs(text.casefold(), self._fold)
+        if percentile := re.fullmatch(r"p(\d{2,3})", text):
+            return int(percentile[1]) in self.values.places
+        if occurs(text.casefold(), self._fold):
+            return True
+        numbered = re.fullmatch(r"([A-Za-z]+)[- ]?(\d+)", text)  # SEV-1, SEV1, Sev 1
+        if not numbered:
+            return False
+        word = re.sub(r"^sev(erity)?$", "sev(?:erity)?", numbered[1].casefold())
+        return bool(re.search(rf"(?<![^\W_]){word}[- ]?{numbered[2]}(?!\w)", self._fold))
 
     def has_literal(self, text: str, given: Given) -> bool:
         """Paths, options, hosts; a channel or a person also without the sign before the name."""
         if self.has(text) or (text[0] in "#@" and self.has(text[1:])):
             return True
+        if HOST.match(text) and occurs(text.casefold(), self._fold):
+            return True
         return self._has_filled(text, given)
 
     def has_url(self, text: str) -> bool:
-        return text.rstrip("/") in self._urls or self.has(text)
+        text = text.rstrip("/")
+        return text in self._urls or self.has(text)
 
     def has_zone(self, text: str) -> bool:
         return names_zone(text, self._raw)
@@ -266,6 +277,8 @@ class Evidence:
                 named = match.group()
                 if _CAMEL_OR_CODE.fullmatch(named) and stands_alone(named, known, match.start()):
                     return True
+        if HOST.fullmatch(text) and self.has_name(text):
+            return True
         key = _YAML_KEY.fullmatch(text)
         if key and self.has(key.group(1)):
             return True

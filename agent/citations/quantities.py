@@ -16,6 +16,7 @@ from agent.citations.dates import Date
 from agent.citations.units import (
     LONG_UNIT,
     NO_WORD_BEFORE,
+    RATE,
     SHORT_UNIT,
     Measure,
     Number,
@@ -44,12 +45,14 @@ _NUMBER = (
 _QUANTITY = (
     rf"(?P<sign>(?:(?<=[\s=(\[{{`'\"|<>])|(?<![^\n]))[-−](?!\d{{1,2}}:\d))?"
     rf"(?P<money>[$€£])?(?P<number>{_NUMBER})"
-    rf"(?:(?P<unit>{LONG_UNIT}|{SHORT_UNIT})|(?!(?!{ORDINAL})[A-Za-z_]))"
+    rf"(?:(?P<unit>{LONG_UNIT}|{SHORT_UNIT})|(?!(?!{ORDINAL})[A-Za-z_]))(?:{RATE})?"
 )
 _WORD = (
     rf"\b(?i:(?P<word>(?:{'|'.join(_TENS)})-(?:{'|'.join(_SMALL[1:10])})|{'|'.join(reversed(_SMALL))}"
     rf"|{'|'.join(_TENS)})(?:[ -](?P<large>{'|'.join(_LARGE)}))?)\b(?P<word_unit>{LONG_UNIT})?"
     r"|\b(?i:(?P<part>half|quarter of|quarter) an? (?P<part_unit>hour|minute|day))\b"
+    r"|\b(?i:(?:after|within|for|about|takes?|lasts?|than) (?P<one>an?)"
+    r" (?P<one_unit>hour|day|week|month))\b"
 )
 _VALUES = re.compile(
     # What no value begins with is passed over quickly.
@@ -60,10 +63,10 @@ _VALUES = re.compile(
     r"|(?<![\w-])(?:\(\d{3}\)\s?|\d{3}[-.\s])?\d{3}-\d{4}(?![\w-]))"
     rf"|(?P<clock>{dates.CLOCK})"
     r"|(?P<version>(?<![\w.])v\d+(?:\.\d+)*(?:[-+][0-9A-Za-z.]*\w)?(?![\w])"
-    r"|(?<![\d.])\d+(?:\.\d+){2,}(?![,\d])(?:[-+][0-9A-Za-z.]*\w)?)"
+    r"|(?<![\d.])\d+(?:\.\d+){2,}(?!\d|,\d)(?:[-+][0-9A-Za-z.]*\w)?)"
     rf"|(?P<quantity>(?:{NO_WORD_BEFORE}(?<!\.)(?<![A-Za-z]-)|(?<=\d[dhm])){_QUANTITY}))"
 )
-_SPELT = re.compile(rf"\b(?=[zotfsenhqZOTFSENHQ])(?:{_WORD})")
+_SPELT = re.compile(rf"\b(?=[zotfsenhqawlZOTFSENHQAWL])(?:{_WORD})")
 _JOINT = re.compile(r"(?:,? and |, | )?")
 _LONG = 40
 
@@ -85,7 +88,9 @@ class Value:
     number: Number = 0
     measures: frozenset[Measure] = frozenset()
     unit: str = ""
-    """The unit as written; empty for a bare number."""
+    """The unit as written, "/s" for a rate of bare numbers; empty for a bare number."""
+    amount: frozenset[Measure] = frozenset()
+    """Of a rate: what it is of; "1,200 requests per second" are 1,200 requests."""
     spelt: bool = False
     """In words: "three"."""
     parts: tuple["Value", ...] = ()
@@ -115,21 +120,22 @@ def _value(match: re.Match[str]) -> Value:
 
 
 def _quantity(match: re.Match[str]) -> Value:
-    written = match["unit"] or match["money"] or ""
+    written, per = match["unit"] or match["money"] or "", match["time"] or ""
     digits = match["number"]
     sign = -1 if match["sign"] else 1
-    readings = [sign * number for number in _readings(digits, bool(written.strip(" -") in "$€£"))]
+    readings = [sign * number for number in _readings(digits)]
     value = Value(
         start=match.start(),
         end=match.end(),
         kind="quantity",
         text=match.group(),
         number=readings[0],
-        measures=frozenset().union(*(measures(number, written) for number in readings)),
-        unit=bare_unit(written),
+        measures=frozenset().union(*(measures(number, written, per) for number in readings)),
+        unit=bare_unit(written) + (f"/{per}" if per else ""),
+        amount=measures(readings[0], written) if per else frozenset(),
     )
     pieces = digits.split(",")
-    if len(pieces) == 2 and len(pieces[1]) < 3 and "." not in digits:
+    if len(pieces) == 2 and len(pieces[1]) < 3 and "." not in digits and not per:
         # "2,5" can be two numbers as well as one.
         first, last = (as_number(piece) for piece in pieces)
         value = replace(
@@ -142,12 +148,11 @@ def _quantity(match: re.Match[str]) -> Value:
     return value
 
 
-def _readings(digits: str, money: bool) -> list[Number]:
+def _readings(digits: str) -> list[Number]:
     """A written number, in the ways of different countries to write it."""
     if "," in digits and len(digits) - digits.rindex(",") < 4:
         return [as_number(re.sub(r"[^\d,]", "", digits).replace(",", "."))]
-    dotted = re.fullmatch(r"\d{1,3}\.\d{3}", digits)
-    if dotted and (money or digits.endswith("000")):
+    if re.fullmatch(r"[1-9]\d{0,2}\.\d{3}", digits):
         return [as_number(digits), as_number(digits.replace(".", ""))]
     return [as_number(digits)]
 
@@ -165,15 +170,18 @@ def _spelt(match: re.Match[str]) -> Value:
     if match["part"]:
         number: Number = Fraction(1, 2 if match["part"].lower() == "half" else 4)
         unit = match["part_unit"]
+    elif match["one"]:
+        number, unit = 1, match["one_unit"]
     else:
         number = sum(_WORDS[word] for word in match["word"].lower().split("-"))
         number *= _LARGE[match["large"].lower()] if match["large"] else 1
         unit = bare_unit(match["word_unit"] or "")
+    start = match.start("one") if match["one"] else match.start()
     return Value(
-        match.start(),
+        start,
         match.end(),
         "quantity",
-        match.group(),
+        match.string[start : match.end()],
         number=number,
         measures=measures(number, unit),
         unit=unit,

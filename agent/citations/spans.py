@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from agent.citations.commands import PROSE_COMMAND
+from agent.citations.matching import HYPHENS
 from agent.citations.quantities import ORDINAL, Value, read_values
 from agent.citations.statements import Span, without
 from agent.citations.tokens import LINK, QUOTE, TOKENS, WELL_KNOWN, clean_url
@@ -44,14 +45,20 @@ class Checked:
     things: tuple[str, ...] = ()
     """The nouns behind a number in words."""
     denied: bool = False
-    """The answer says that it is not so, not needed or not documented."""
+    """The answer says that it is not so, not needed or not documented, or that it was asked."""
 
 
 _DENIED_BEFORE = re.compile(
     r"(?:\b(?:not?|never|nothing (?:about|on)|without|nor|instead of|rather than|keine?|nicht|ohne"
     r"|sans|pas)|n't)\s+"
     r"(?:(?:run|use|add|set|call|need|require|mention|name|document|cover|list|contain|include|say"
-    r"|state|know|describe)\w*\s+)?(?:(?:the|an?|any|about|of|by|in|to|as|at)\s+)*[`\"“'(]*$",
+    r"|state|know|describe|find|see|show)\w*\s+)?"
+    r"(?:(?:the|an?|any|anything|mention|information|about|on|of|by|in|to|as|at)\s+)*[`\"“'(]*$",
+    re.IGNORECASE,
+)
+_ASKED_BEFORE = re.compile(
+    r"\byour\s$|(?:\byou (?:asked|mention|said|saw|describe|report|quote)\w*"
+    r"|(?:^|[.:;!?]\s|\n)(?:for|with|since|given)\b)[^.,:;!?\n]{0,40}$",
     re.IGNORECASE,
 )
 _DENIED_AFTER = re.compile(
@@ -71,7 +78,7 @@ _THINGS = re.compile(
 )
 _HTML_CODE = re.compile(r"<(code|kbd|pre)>([^<>\n]{1,300})</\1>")
 _MAY_HAVE_VALUES = re.compile(
-    r"\d|\b[Ii]n [A-Z]"
+    r"\d|\b[Ii]n [A-Z]|\ban? (?:hour|day|week|month)\b"
     r"|(?i:\b(?:t(?:wo|hree|en|we|hi)|f(?:our|ive|if|or)|s(?:ix|ev)|eigh|nine|elev|one|half|quarter))"
 )
 
@@ -91,18 +98,19 @@ def find_spans(
         content = _code_content(text[first:last])
         if content:
             yield _with_denial(text, span, Checked("code", first, last, content))
-    prose = _masked(text, span, [*holes, *inside])
+    prose = _masked(text, span, [*holes, *inside]).translate(HYPHENS)
     for match in _HTML_CODE.finditer(prose) if "<" in prose else ():
         yield Checked("code", start + match.start(), start + match.end(), match.group(2).strip())
         prose = _blank(prose, match.start(), match.end())
-    for checked in _in_prose(prose, start, comment=comment):
+    for checked in _in_prose(text, prose, start, comment=comment):
         yield _with_denial(text, span, checked)
 
 
 def _with_denial(text: str, span: Span, checked: Checked) -> Checked:
     before = text[max(span[0], checked.start - 60) : checked.start].replace("*", "")
     after = text[checked.end : min(span[1], checked.end + 60)].replace("*", "")
-    if _DENIED_BEFORE.search(before) or _DENIED_AFTER.match(after):
+    asked = checked.value is not None and _ASKED_BEFORE.search(before)
+    if asked or _DENIED_BEFORE.search(before) or _DENIED_AFTER.match(after):
         return replace(checked, denied=True)
     return checked
 
@@ -124,7 +132,7 @@ def _masked(text: str, span: Span, holes: Sequence[Span]) -> str:
     return "".join(out).replace("*", " ")
 
 
-def _in_prose(prose: str, offset: int, *, comment: bool) -> Iterator[Checked]:
+def _in_prose(text: str, prose: str, offset: int, *, comment: bool) -> Iterator[Checked]:
     for match in LINK.finditer(prose):
         url = match.group("url").strip().strip("<>")
         address = url.removeprefix("mailto:")
@@ -133,8 +141,8 @@ def _in_prose(prose: str, offset: int, *, comment: bool) -> Iterator[Checked]:
             yield Checked(kind, offset + match.start(), offset + match.end(), address)
         prose = _blank(prose, match.start("url"), match.end("url"))
     for match in QUOTE.finditer(prose):
-        content = next(filter(None, match.groups()))
-        content = re.sub(r"\[([^\[\]]*)\]\([^()]*\)", r"\1", content).strip()
+        content = text[offset + match.start() + 1 : offset + match.end() - 1]
+        content = re.sub(r"\[([^\[\]]*)\]\([^()]*\)|[`*]", r"\1", content).strip()
         if re.search(r"\w", content):
             yield Checked("quote", offset + match.start(), offset + match.end(), content)
         prose = _blank(prose, match.start(), match.end())
@@ -193,8 +201,8 @@ def _value(prose: str, value: Value, offset: int) -> Checked | None:
     things_match = None
     if value.kind == "quantity" and not value.unit:
         if ordinal := re.compile(ORDINAL).match(prose, end):
-            if value.number < 3:
-                return None
+            if value.number < 3 and not prose.startswith(" of ", ordinal.end()):
+                return None  # "the 2nd attempt"
             last = offset + ordinal.end()
             return Checked("place", start, last, value.text + ordinal.group(), value)
         if _is_marker(prose, value):

@@ -22,8 +22,11 @@ _MARKER = re.compile(
     r"[ \t]*(?:>[ \t]*)*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t])?|#{1,6}[ \t]+)?"
 )
 _BETWEEN_CITATIONS = re.compile(r"[\s,;&]*(?:and[\s]+)?")
-_ONLY_CITATIONS = re.compile(r"[\s,;:.&()*_-]*(?:sources?|see|from|and|also)?[\s,;:.&()*_-]*", re.I)
-_REMARK = re.compile(r"[^\d`\n]{0,80}(?:\[[^\n]*\][ .,;]*)+")
+_SOURCE = re.compile(
+    r"\W*(?:[^\W\d]+\s?[:：]?\W*)?"
+    r"|(?=.*\b(?:sources?|from|see|per|according|documented)\b)[^\d`\n]{1,80}",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +52,6 @@ class Block:
     """The outermost list, table or quotation it belongs to."""
     intro: "Block | None" = None
     """The text before that, or before this code block."""
-    before: "Block | None" = None
-    after: "Block | None" = None
     fence: str = ""
     """What closes an unclosed fence; empty where it is closed."""
     code: tuple[Span, ...] = ()
@@ -77,7 +78,6 @@ def read_blocks(text: str) -> list[Block]:
         reader.take(token)
     blocks = reader.blocks
     for first, second in pairwise(blocks):
-        first.after, second.before = second, first
         if second.kind == "code":
             second.intro = first
     return blocks
@@ -166,21 +166,27 @@ def code_spans(text: str, start: int, end: int) -> Iterator[Span]:
 def statements(text: str, blocks: Sequence[Block]) -> list[Statement]:
     """Every piece of the answer with the ids that cover it."""
     everything = tuple(dict.fromkeys(c.id for block in blocks for c in block.citations))
+    closing = _closing(text, blocks)
     found: list[Statement] = []
-    for block in blocks:
-        groups = citation_groups(text, block)
+    above: tuple[str, ...] = ()
+    headed: tuple[str, ...] = ()
+    for block, below in zip(blocks, closing, strict=True):
+        if block.kind == "heading":
+            headed = _last_line_ids(text, block)
+        start = block.start
+        for _, end, ids in (groups := citation_groups(text, block)):
+            end = block.end if end == groups[-1][1] else end
+            found.append(Statement(block, start, end, ids))
+            start, above = end, _last_line_ids(text, block)
         if groups:
-            start = block.start
-            for number, (_, end, ids) in enumerate(groups):
-                end = block.end if number == len(groups) - 1 else end
-                found.append(Statement(block, start, end, ids))
-                start = end
-        else:
-            ids = _inherited(text, block)
-            if not ids and (block.kind == "heading" or _introduces(text, block)):
-                # A heading or "Then:" says what follows; the answer's citations stand there.
-                ids = everything
-            found.append(Statement(block, block.start, block.end, ids))
+            continue
+        ids = _from_intro(text, block) or below or headed
+        if not ids and block.kind == "code" and block.intro and _introduces(text, block.intro):
+            ids = above  # "Then:" goes on with what was cited before
+        if not ids and (block.kind == "heading" or _introduces(text, block)):
+            # A heading or "Then:" says what follows; the answer's citations stand there.
+            ids = everything
+        found.append(Statement(block, block.start, block.end, ids))
     return found
 
 
@@ -196,53 +202,57 @@ def citation_groups(text: str, block: Block) -> list[tuple[int, int, tuple[str, 
     return groups
 
 
-def _inherited(text: str, block: Block) -> tuple[str, ...]:
-    """Ids for a block without citations: of what introduces it, else of what follows it."""
+def _from_intro(text: str, block: Block) -> tuple[str, ...]:
+    """Ids of the line that introduces this block."""
     intro = block.intro
-    if intro is not None and intro.kind != "code":
-        ids = _last_line_ids(text, intro)
-        if ids and (block.kind == "code" or _introduces(text, intro)):
-            return ids
-    after = block.after
-    while after is not None and after.group is not None and after.group == block.group:
-        after = after.after
-    if after is not None and after.citations and _follows(text, block, after):
-        return citation_groups(text, after)[0][2]
-    if block.kind == "code" and intro is not None and _introduces(text, intro):
-        return _chained(text, intro)
+    if intro is None or intro.kind == "code":
+        return ()
+    if block.kind == "code" or _introduces(text, intro):
+        return _last_line_ids(text, intro)
     return ()
 
 
-def _chained(text: str, intro: Block) -> tuple[str, ...]:
-    """Ids for "then:" and a second block: those of the block before it."""
-    steps = 0
-    at: Block | None = intro
-    while at is not None and steps < 6:
-        if at.citations:
-            return _last_line_ids(text, at)
-        at, steps = at.before, steps + 1
-    return ()
+def _closing(text: str, blocks: Sequence[Block]) -> list[tuple[str, ...]]:
+    """For each block the ids that stand below it and are meant for it, too.
+
+    Those of a line that only names the source, back to the citation before it; those of the last
+    item for a list that has no others; those of the text right below a list or a code block.
+    """
+    cited = [block for block in blocks if block.citations]
+    ends = {block.group: block for block in blocks}
+    alone = {block.group for block in cited if block is ends[block.group]}
+    alone -= {block.group for block in cited if block is not ends[block.group]}
+    found: list[tuple[str, ...]] = []
+    previous: Block | None = None
+    outside: Block | None = None  # the first below the list or the code block
+    next_cited: Block | None = None
+    for block in reversed(blocks):
+        if previous is None or block.group is None or block.group != previous.group:
+            outside = previous
+        previous = block
+        ids: tuple[str, ...] = ()
+        if next_cited is not None and next_cited.kind == "text":
+            last = block.group is not None and block.group == next_cited.group
+            right_below = next_cited is outside and next_cited.group is None
+            if (
+                names_source(text, next_cited)
+                or (last and block.group in alone)
+                or (right_below and (block.kind == "code" or block.group is not None))
+            ):
+                ids = citation_groups(text, next_cited)[0][2]
+        found.append(ids)
+        next_cited = block if block.citations else next_cited
+    return found[::-1]
 
 
-def _follows(text: str, block: Block, after: Block) -> bool:
-    """Whether the citations of ``after`` are meant for ``block`` before it."""
-    if only_citations(text, after):
-        return True
-    if after.kind != "text" or after.group is not None:
-        return False
-    # "From the limits page [limits-0]." under a table says nothing of its own.
-    return block.kind == "code" or (
-        block.group is not None and _REMARK.fullmatch(text, after.start, after.end) is not None
-    )
-
-
-def only_citations(text: str, block: Block) -> bool:
+def names_source(text: str, block: Block) -> bool:
+    """Whether the text says nothing but where something stands: "From the limits page [x-0]."."""
     at, rest = block.start, []
     for citation in block.citations:
         rest.append(text[at : citation.start])
         at = citation.end
     rest.append(text[at : block.end])
-    return bool(block.citations) and bool(_ONLY_CITATIONS.fullmatch("".join(rest)))
+    return _SOURCE.fullmatch("".join(rest)) is not None
 
 
 def _last_line_ids(text: str, block: Block) -> tuple[str, ...]:

@@ -18,6 +18,8 @@ QUOTE = re.compile(
     r"|(?<![\w'])'(?=\S)([^'\n]{2,80})(?<=\S)'(?!\w)"
 )
 _TLD = "com|net|org|io|dev|internal|local|svc|cloud|app|co|ai|example|test|lan|corp|intra|invalid"
+_HOST = rf"(?:[A-Za-z0-9][A-Za-z0-9-]*\.)+(?:{_TLD})\b(?::\d+)?"
+HOST = re.compile(_HOST)
 _EXTENSION = (
     "ya?ml|json|toml|conf|cfg|ini|env|sh|py|go|js|ts|rb|java|sql|log|txt|md|rst|tf|service|timer"
     "|properties|xml|csv|pem|crt|key|gz|zip|tar|lock|html?"
@@ -38,7 +40,7 @@ TOKENS = re.compile(
     r"|(?<![\w:])(?:[0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}\b"
     r"|(?<![\w.-])(?=[a-f]{0,60}\d)(?=\d{0,60}[a-f])[0-9a-f]{7,64}(?![\w-])"
     r"|(?<=commit )[0-9a-f]{7,64}\b)"
-    rf"|(?P<host>(?<![\w@/.-])(?:[A-Za-z0-9][A-Za-z0-9-]*\.)+(?:{_TLD})\b(?![\w-])(?::\d+)?(?:/[\w./%?=&#-]*)?)"
+    rf"|(?P<host>(?<![\w@/.-]){_HOST}(?![\w-])(?:/[\w./%?=&#-]*)?)"
     r"|(?P<ip>(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?:[:/]\d+)?(?![\w.]\w))"
     r"|(?P<path>(?<![\w/.:*)<])(?:~|\.{1,2})?/[\w.@%+~-]+(?:/[\w.@%+~*-]+)*/?"
     rf"|(?<![\w/.:-])[\w-]+(?:/[\w.-]+)+\.(?:{_EXTENSION})\b|(?<![\w/.:-])\w[\w-]*\.(?:{_EXTENSION})\b)"
@@ -46,6 +48,8 @@ TOKENS = re.compile(
     r"|(?P<flag>(?<![\w-])--[A-Za-z][\w-]*(?:=[^\s,;)]+)?|(?<![\w-])-[A-Za-z](?![\w-]))"
     r"|(?P<mention>(?<![\w&/#.@])[#@][A-Za-z][\w-]*(?:\.[\w-]+)*(?![\w/]))"
     r"|(?P<name>(?<![\w-])[A-Za-z][A-Za-z0-9]*(?:[-_][A-Za-z0-9]+)*-\d\w*(?:[-.]\w+)*\b|\b[A-Z]{1,5}\d{3,}\b"
+    r"|\b[A-Z]{2,5}\d{1,2}\b(?![-.]\w)|\b(?i:sev(?:erity)?) ?\d\b"
+    r"|\b\d{1,5}[A-Z]{1,2}\d{1,6}\b|(?<![\w.-])(?!v\d)[a-z]{1,12}(?:-[a-z]{1,12}){0,3}\d{1,6}\b(?![-.]\w)"
     r"|\b0x[0-9A-Fa-f]+\b|(?<!\w)(?=\w{0,60}[A-Za-z])\w{1,60}_\w{0,60}[A-Za-z0-9]\b|(?<![\w-])(?:[A-Z][a-z0-9]+){3,}\b"
     r"|(?<![\w.-])[a-z]\w{2,}(?:\.[a-z]\w*){2,}(?![\w.]\w)|\bX(?:-[A-Za-z]\w*)+\b|\b[A-Z]\d{1,2}\b(?![-.]\w)"
     rf"|\b[1-5]xx\b|\b(?:{_SYSTEM})\b)"
@@ -53,7 +57,7 @@ TOKENS = re.compile(
     rf"|(?P<weekday>\b{WEEKDAYS}\b))"
 )
 WELL_KNOWN = re.compile(
-    r"(?:utf|sha|iso|aes|rsa|md|base|x86|covid|ipv|http|ascii|latin|arm|amd|mp)-?\d+"
+    r"(?:utf|sha|iso|aes|rsa|md|base|x86|covid|ipv|http|ascii|latin|arm|amd|mp|ec|oauth|python|log)-?\d+"
     r"|(?:mid|pre|post|top|step|tier|level|phase|day|week|layer|part|option|point|item|line|version"
     r"|non|sub|under|over|about|and|or|to|than|plan|method)-\d\w*|[hHlL]\d|S3|A4|V8",
     re.IGNORECASE,

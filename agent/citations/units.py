@@ -6,7 +6,6 @@
 import re
 import unicodedata
 from fractions import Fraction
-from functools import cache
 
 Number = int | Fraction
 Measure = tuple[str, Number]
@@ -57,24 +56,21 @@ for _power, _letter, _word in (
 ):
     _unit("B", _K**_power, f"{_letter}b {_word}byte {_word}bytes")
     _unit("B", _KI**_power, f"{_letter}ib {_letter}i {_word[:2]}bibyte {_word[:2]}bibytes")
-    _unit("bit/s", _K**_power, f"{_letter}bps {_letter}bit/s {_letter}b/s")
+    _unit("bit", _K**_power, f"{_letter}bit {_letter}bits {_word}bit {_word}bits")
+    _unit("bit/s", _K**_power, f"{_letter}bps")
     _unit("Hz", _K**_power, f"{_letter}hz")
 _unit("Hz", 1, "hz")
 _unit("", 1, "x times")
 _unit("", 1_000, "k thousand")
 _unit("", 1_000_000, "million")
 _unit("", 1_000_000_000, "billion")
-_PER = {"second": 1, "sec": 1, "s": 1, "minute": 60, "min": 60, "m": 60, "hour": 3_600, "h": 3_600}
 _unit("/s", 1, "rps qps tps")
 _unit("/s", Fraction(1, 60), "rpm qpm")
-for _time, _seconds in _PER.items():
-    for _thing in ("request", "requests", "req", "reqs", "query", "queries"):
-        _unit("/s", Fraction(1, _seconds), f"{_thing}_per_{_time} {_thing}/{_time}")
-    _unit("/s", Fraction(1, _seconds), f"/{_time}")
 _unit("$", 1, "$ usd dollar dollars")
 _unit("€", 1, "€ eur euro euros")
 _unit("£", 1, "£ gbp pounds")
 _unit("°C", 1, "°c celsius")
+_unit("°F", 1, "°f fahrenheit")
 
 # One letter means what its case says: 5m are minutes (or thousandths of a core), 5M are not.
 _LETTERS: dict[str, list[Measure]] = {
@@ -106,28 +102,48 @@ LONG_UNIT = (
 # "1h30m" goes on with a digit; "5xx" is no number at all.
 SHORT_UNIT = rf"[dhm](?=\d+[hms])|[smhdwkbxKMGTBg](?![\w/])|[ \u00a0][{_SPACED_LETTERS}](?![\w/'’])"
 NAMED_UNIT = _alternatives([word for word in _LONG if re.fullmatch("[a-z]+", word)])
+_TIMES = {
+    word: next(measure for measure in meanings if measure[0] in ("s", "month"))
+    for word, meanings in _WORDS.items()
+    if any(dimension in ("s", "month") for dimension, _ in meanings) and word not in _UNSPACED
+}
+RATE = (
+    r"(?: ?/ ?|\s(?:[^\W\d_][\w-]{0,30}\s){0,2}?(?:per|pro|par|por|je|every|each)\s|\san?\s)"
+    rf"(?P<time>(?i:{_alternatives(list(_TIMES))})(?![^\W\d_]))"
+)
+"""What makes a rate of it: ``/s``, ``requests per second``."""
+_BITS = re.compile("[kKMGT]b")
+_BYTES_PER_SECOND = re.compile("[kKMGT]Bps")
 
 
 def bare_unit(written: str) -> str:
     return written.strip(_BLANKS)
 
 
-def measures(number: Number, written: str) -> frozenset[Measure]:
-    """Everything that the number with this unit can mean."""
+def measures(number: Number, written: str, per: str = "") -> frozenset[Measure]:
+    """Everything that the number with this unit, or per this time, can mean."""
     unit = bare_unit(written)
-    if not unit:
-        return frozenset({("", number)})
-    meanings = _LETTERS.get(unit) or _WORDS.get(_key(unit)) or [(_key(unit), 1)]
-    return frozenset((dimension, number * factor) for dimension, factor in meanings)
+    if _BYTES_PER_SECOND.fullmatch(unit):
+        unit, per = unit[:-2], "s"
+    elif per and _BITS.fullmatch(unit):
+        unit += "it"  # 200 Mb/s are not 200 MB/s
+    meanings = [("", Fraction(1))] if not unit else _LETTERS.get(unit) or _WORDS.get(_key(unit))
+    time, length = _TIMES[_key(per)] if per else ("", 1)
+    if per:
+        number = Fraction(number) / length
+    return frozenset(
+        (f"{dimension}/{time}" if per else dimension, number * factor)
+        for dimension, factor in meanings or [(_key(unit), 1)]
+    )
+
+
+def names_unit(word: str) -> bool:
+    return any(dimension for dimension, _ in _WORDS.get(_key(word), ()))
+
+
+def names_time(word: str) -> bool:
+    return _key(word) in _TIMES
 
 
 def is_duration(written: str) -> bool:
     return any(dimension == "s" for dimension, _ in measures(1, written))
-
-
-@cache
-def spellings(unit: str) -> re.Pattern[str]:
-    """Every way to write the unit, standing alone or as a part of ``timeout_seconds``."""
-    meanings = set(_WORDS.get(_key(unit), []))
-    words = [w for w, others in _WORDS.items() if len(w) > 1 and meanings & set(others)]
-    return re.compile(rf"(?<![a-z])(?:{'|'.join(map(re.escape, words)) or '(?!)'})(?![a-z])")

@@ -6,15 +6,22 @@ from dataclasses import dataclass, field
 
 from agent.citations.dates import MONTH_NAMES, Date, month_of, same_date
 from agent.citations.quantities import Kind, Value, as_number, ordinals, read_values
-from agent.citations.units import NAMED_UNIT, Measure, Number, measures, spellings
+from agent.citations.units import NAMED_UNIT, Measure, Number, measures, names_time, names_unit
 
-_LIST_MARKER = re.compile(r"(?:^[ \t>]*|(?<=[.;:!?] ))\d{1,3}[.)](?=\s)", re.MULTILINE)
+_LIST_MARKER = re.compile(r"(?:(?:^[ \t>]*|(?<=[.;!?] ))\d{1,3}|(?<=: )1)[.)](?=\s)", re.MULTILINE)
 _GLUED_VERSION = re.compile(r"(?<=[A-Za-z])\d+(?:\.\d+)+")
 _PORT = re.compile(r":(\d{2,5})(?![\d:])")
-_NAMED = re.compile(
-    rf"(?i:[_-](?P<unit>{NAMED_UNIT}))[`\"']?\s?[=:]\s?[`\"']?(?P<number>\d{{1,15}})\b"
+_LABEL = re.compile(
+    r"(?:(?<=[A-Za-z][_-])|(?<=[(\[])(?:in )?|(?<=[(\[|] )|\bin )(?P<part>[A-Za-z]+|%)(?![A-Za-z])"
+    r"|(?<=[a-z])(?P<camel>[A-Z][a-z]+)"
+    r"|(?<![\w.])(?<!\d[ -])(?P<word>[A-Za-z][a-z]+|[A-Z]{2,}|%)(?=[)\]]?\s?[:=|])"
+    r"|(?:\b[Pp]er |/ ?)(?P<time>[A-Za-z]+)(?=[\w ]{0,20}[)\]]?\s?[:=|])"
 )
-_ONE = re.compile(rf"\b(?:an?|per) (?P<unit>(?:{NAMED_UNIT}))\b")
+"""Where a unit stands apart from its number: ``timeout_seconds``, ``Limit (MB)``, "in seconds"."""
+_BEHIND_LABEL = re.compile(r"[)\]\"'`*]*\s?[:=|]?\s*[\"'`]?(\d[\d,.]*)(?![\w%])")
+_BARE = re.compile(r"(?<![\w.,-])\d[\d,.]*\b(?![\w%])")
+_RULE = re.compile(r"[\s|:]*-[\s|:-]*")
+_ONE = re.compile(rf"\b(?:an?|each|every) (?P<unit>(?:{NAMED_UNIT}))\b")
 _TIMES = {"once": 1, "twice": 2, "thrice": 3}
 _TIMES_WORD = re.compile(r"\b(?:once|twice|thrice)\b", re.IGNORECASE)
 _NOUN = re.compile(r"[ -](?:[a-z]+[ -])?([a-z]{3,})")
@@ -33,11 +40,10 @@ class ValueSet:
     dates: set[Date] = field(default_factory=set)
     counted: set[str] = field(default_factory=set)
     """Things that a number stands before: "three *replicas*"."""
-    fold: str = ""
 
     @classmethod
     def of(cls, text: str) -> "ValueSet":
-        found = cls(fold=text.casefold())
+        found = cls()
         # The marker of a documented step is no figure that the step states.
         text = _LIST_MARKER.sub(lambda marker: " " * len(marker.group()), text)
         for value in read_values(text):
@@ -53,8 +59,8 @@ class ValueSet:
             found.keys.add(("version", match.group()))
         for match in _PORT.finditer(text):
             found._add_number(int(match.group(1)), "")
-        for match in _NAMED.finditer(text):
-            found.measures |= measures(int(match["number"]), match["unit"])
+        for number, unit, per in _labelled(text):
+            found.measures |= measures(number, unit, per)
         for match in _ONE.finditer(text):
             found.measures |= measures(1, match["unit"])
         found.dates |= {(None, month_of(m.group()), None) for m in MONTH_NAMES.finditer(text)}
@@ -65,15 +71,16 @@ class ValueSet:
         for part in value.parts:
             self._add(part)
         if value.kind == "quantity":
-            if not (value.parts and value.unit and value.number == value.parts[0].number):
-                self._add_number(value.number, value.unit)
-            self.measures |= value.measures
+            self.numbers.add(value.number)
+            self.measures |= value.measures | value.amount
+            if not value.unit:
+                self.bare.add(value.number)
             text = value.text.strip()
             if "." in text:
                 self.keys.add(("version", text))
-            for digits in re.split(r"[ \u00a0,]", text) if not text.isdigit() else ():
-                if digits.isdigit():
-                    # "80, 443" and "80 443" may be two numbers as well as one.
+            if re.fullmatch(r"\d+(?:[ \u00a0,]\d+)+", text):
+                # "80, 443" and "80 443" may be two numbers as well as one.
+                for digits in re.split(r"\D", text):
                     self._add_number(as_number(digits), "")
         elif value.kind == "date":
             self.dates |= value.dates
@@ -99,7 +106,7 @@ class ValueSet:
         if value.kind != "quantity":
             return (value.kind, value.key) in self.keys
         if value.unit:
-            return self._holds_measure(value)
+            return bool(value.measures & self.measures)
         if "." in value.text and "," not in value.text:
             same = ("version", value.text.strip()) in self.keys
             if same or (not value.text.endswith("0") and value.number in self.numbers):
@@ -109,11 +116,34 @@ class ValueSet:
             return True
         return not counts_things and value.number in self.numbers
 
-    def _holds_measure(self, value: Value) -> bool:
-        if value.measures & self.measures:
-            return True
-        # A table has its unit in the heading, a setting has it in its name.
-        return value.number in self.bare and bool(spellings(value.unit).search(self.fold))
+
+def _labelled(text: str) -> Iterator[tuple[Number, str, str]]:
+    """Numbers with the unit in the name of a setting, in the cell beside or above the column."""
+    columns: dict[int, tuple[str, str]] = {}
+    lines = text.split("\n")
+    for line, following in zip(lines, [*lines[1:], ""], strict=True):
+        if "|" not in line:
+            columns = {}
+        elif _RULE.fullmatch(following):
+            heads = ((at, list(_labels(f"{cell} |"))) for at, cell in enumerate(line.split("|")))
+            columns = {at: labels[0][2:] for at, labels in heads if labels}
+            continue
+        for at, cell in enumerate(line.split("|")) if columns else ():
+            for number in _BARE.findall(cell) if at in columns else ():
+                yield (as_number(number), *columns[at])
+        for start, end, unit, per in _labels(line) if _BARE.search(line) else ():
+            behind = _BEHIND_LABEL.match(line, end)
+            before, after = _BARE.findall(line, 0, start), _BARE.findall(line, end)
+            number = behind[1] if behind else [*before[-1:], *after][0]
+            yield as_number(number.rstrip(".,")), unit, per
+
+
+def _labels(line: str) -> Iterator[tuple[int, int, str, str]]:
+    for match in _LABEL.finditer(line):
+        unit = match["part"] or match["camel"] or match["word"] or ""
+        per = match["time"] or ""
+        if names_unit(unit) or names_time(per):
+            yield match.start(), match.end(), unit, per
 
 
 def _is_argument(text: str, at: int) -> bool:
