@@ -51,8 +51,13 @@ def load(path: str, data: bytes) -> Document:
     reader = READERS.get(suffix)
     if reader is None:
         raise UnreadableDocument(f"unsupported: no reader for {suffix or 'files without a suffix'}")
-    text, credentials = masked(without_hidden(decode(data)))
-    about, lines = front_matter(text.split("\n"))
+    text, credentials = decode(data), 0
+    about = FrontMatter()
+    if reader is read_notebook:  # its text is only inside the JSON
+        lines = text.split("\n")
+    else:
+        text, credentials = masked(without_hidden(text))
+        about, lines = front_matter(text.split("\n"))
     reading = _read(reader, lines)
     if not any(has_words(block, reading) for block in reading.blocks):
         raise UnreadableDocument("empty: the page has no text")
@@ -63,7 +68,7 @@ def load(path: str, data: bytes) -> Document:
         owner=about.owner,
         tags=about.tags,
         date=about.date,
-        masked=credentials,
+        masked=credentials + reading.masked,
     )
 
 

@@ -11,12 +11,13 @@ from ingest.readers.reading import Block, Reading
 
 LONGEST_LINE = 1.5
 """A line of more than so many targets is cut inside."""
-LONGEST_REPEAT = 200
+LONGEST_REPEAT = 300
 """Characters of a fence's opening or a table's head that are worth repeating."""
 SHORTEST = 40
 """Characters below which nothing is cut any more."""
 LONGEST_WORD = 4_000
 """Of a longer one, such as a file encoded as letters, the beginning stands for all of it."""
+DASHES = re.compile(r"-{4,}")
 BREAKS = (re.compile(r"[.!?]\s+|[。！？]"), re.compile(r"\s+"))
 _ENDLESS = re.compile(rf"[\w+/=%-]{{{LONGEST_WORD + 1},}}")
 
@@ -127,11 +128,17 @@ def rendered(pieces: Sequence[Piece], reading: Reading) -> tuple[str, str]:
     """The text that is shown of these pieces, and the text that is searched."""
     shown: list[str] = []
     searched: list[tuple[bool, str]] = []
-    end = pieces[0].start
+    end, head = pieces[0].start, (0, 0)
     for _, group in groupby(pieces, key=lambda piece: id(piece.block)):
         run = list(group)
         if run[0].start > end:
             shown.append("")
+        if head != run[0].block.head != (0, 0) and pieces[0].start > run[0].block.head[0]:
+            columns = "\n".join(reading.lines[slice(*run[0].block.head)])
+            if len(columns) <= LONGEST_REPEAT:
+                shown.append(columns)
+                searched.append((False, columns))
+        head = run[0].block.head
         body = _body(run)
         shown.append(_framed(body, run, reading))
         searched.extend(_searched(body, run[0], reading))
@@ -168,6 +175,8 @@ def _framed(body: Sequence[str], run: Sequence[Piece], reading: Reading) -> str:
 
 def _frame(block: Block, reading: Reading) -> tuple[Sequence[str], Sequence[str]]:
     header = reading.lines[block.start : block.start + block.header]
+    if block.kind == "table" and reading.syntax == "markdown":  # often padded to be aligned
+        header = tuple(DASHES.sub("---", " ".join(line.split())) for line in header)
     footer = reading.lines[block.end - block.footer : block.end]
     worth_it = sum(map(len, header)) <= LONGEST_REPEAT
     return (header, footer) if worth_it else ((), ())

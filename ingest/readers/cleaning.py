@@ -1,7 +1,9 @@
 """Raw text of a block -> what is embedded and indexed: the words a reader of the page sees."""
 
 import re
+from collections.abc import Callable
 from html import unescape
+from html.entities import html5
 
 from ingest.readers.reading import Block, Kind, Reading, Syntax
 from ingest.readers.wrappers import ATTRIBUTES, SPOKEN
@@ -14,13 +16,16 @@ ELEMENTS = (
     r"|section|select|small|source|span|strike|strong|style|sub|summary|sup|svg|table|tbody|td|tfoot"
     r"|th|thead|title|tr|tt|u|ul|var|video|[A-Z][a-z]\w*(?:\.\w+)*"
 )
-CODE_SPAN = r"`[^`\n]+`"
-TAG = re.compile(rf"{CODE_SPAN}|</?(?:{ELEMENTS})(?![\w:-]){ATTRIBUTES}>")
+KEPT = re.compile(r"((?<!`)(`+)(?!`)[^\n]*?[^`\n]\2(?!`))|\\([!-/:-@\[-`{-~])")
+"""Code, and signs that a backslash makes ordinary ones."""
+STAND_IN = re.compile(r"\x02(\d+)\x03")
+"""For what is kept; no page holds these signs any more when it is read."""
+TAG = re.compile(rf"</?(?:{ELEMENTS})(?=[\s/>]){ATTRIBUTES}>")
 TARGET = r"(?:\((?:[^()\n]|\([^()\n]*\))*\)|\[[^\]\n]*\])"
 IMAGE = re.compile(rf"!\[([^\]\[]*)\]{TARGET}")
 LINK = re.compile(rf"\[((?:[^\[\]]|\[[^\[\]]*\])*)\]{TARGET}")
 WIKI_LINK = re.compile(r"\[\[([^\[\]|\n]*)(?:\|([^\[\]\n]*))?\]\]")
-AUTOLINK = re.compile(r"<((?:https?|mailto):[^>\s]*)>")
+AUTOLINK = re.compile(r"<((?:https?|mailto):[^<>\s]*|[^<>@\s]+@[^<>@\s]+)>")
 FOOTNOTE = re.compile(r"\[\^[^\]\s]+\](:?)")
 SHORTCODE = re.compile(r"\{\{[<%]\s*(/?)\s*([\w/.-]+)(.*?)/?\s*[%>]\}\}", re.DOTALL)
 LIQUID = re.compile(r"\{%-?\s*(\w+)(.*?)-?%\}", re.DOTALL)
@@ -32,11 +37,17 @@ ADMONITION = re.compile(r"^\s*(?:!!!|\?\?\?\+?|:::+)\s*(\w[\w-]*)\s*(.*)$", re.M
 TAB = re.compile(r'^\s*===[+!]?\s*"([^"\n]*)"\s*$', re.MULTILINE)
 COLONS = re.compile(r"^\s*:::+.*$", re.MULTILINE)
 ALERT = re.compile(r"^([ \t>]*)\[!(\w+)\]", re.MULTILINE)
-ATTRIBUTE_LIST = re.compile(r"\s*\{[:#.][^{}\n]*\}")
+ATTRIBUTE_LIST = re.compile(
+    r"\s*(?<!\{)\{(?::|[ \t]*[#.])[^{}\n]*\}(?!\})|(?<=[)\]\x03])\{[^{}\n]*=[^{}\n]*\}"
+)
 LINE_MARKS = re.compile(r"^[ \t>]*(?:#{1,6}[ \t]+|[-*+][ \t]+(?:\[[ xX]\][ \t]+)?)?", re.MULTILINE)
 RULE = re.compile(r"^[ \t>]*(?:[-=*_~+|: \t]{3,}|`{3,}.*|~{3,}.*)$", re.MULTILINE)
 CLOSING_MARKS = re.compile(r"[ \t]+#+[ \t]*$", re.MULTILINE)
-EMPHASIS = re.compile(rf"{CODE_SPAN}|(?<![\w*])(\*{{1,3}})(?=\S)([^*\n]+?)(?<=\S)\1(?![\w*])")
+EMPHASIS = re.compile(
+    # ``__init__`` is a name, ``__read this__`` is emphasis.
+    r"(?<![\w*~])(\*{1,3}|_|__(?=[^\W_]+[^\w\n])|~~)(?=[^\s_])([^*\n]+?)(?<=\S)\1(?![\w*~])"
+)
+ENTITY = re.compile(r"&(?:#\d+|#[xX][0-9a-fA-F]+|[A-Za-z]\w*);")
 BLANK_LINES = re.compile(r"\n\s*\n+")
 EDGE_BARS = re.compile(r"^\s*\||\|\s*$", re.MULTILINE)
 TRIGGER = re.compile(r"[<>&{\[!:=|#*_~`\\-]")
@@ -48,9 +59,9 @@ RST_DIRECTIVE = re.compile(
 )
 RST_SPOKEN = re.compile(r"^\s*:(?:alt|caption|header):[ \t]*(.*)$", re.MULTILINE)
 RST_TARGET = re.compile(r"^\s*\.\.\s+_[^\n]*:[^\n]*$", re.MULTILINE)
-RST_LITERAL = re.compile(r"``([^`\n]+)``")
+RST_KEPT = re.compile(r"``([^`\n]+)``|\\([!-/:-@\[-`{-~])")
 RST_UNDERLINE = re.compile(
-    r"^[ \t]*([^\w\s])\1{2,}[ \t]*$|^[ \t]*[=+|-][=+| -]{2,}[ \t]*$", re.MULTILINE
+    r"^[ \t]*([^\w\s])\1*[ \t]*$|^[ \t]*[=+|-][=+| -]{2,}[ \t]*$", re.MULTILINE
 )
 SAMPLE = 4_000
 """Characters that are looked at to tell whether there are words, or what a heading says."""
@@ -61,7 +72,9 @@ def search_text(syntax: Syntax, kind: Kind, text: str) -> str:
     """What is searched of a piece of a document."""
     if kind == "code" or syntax == "plain":
         return _compact(text)
-    return _compact(_rst(text) if syntax == "rst" else _markdown(text))
+    if syntax == "rst":
+        return _compact(_around(RST_KEPT, text, _rst))
+    return _compact(_markdown(text))
 
 
 def has_words(block: Block, reading: Reading) -> bool:
@@ -70,25 +83,36 @@ def has_words(block: Block, reading: Reading) -> bool:
     return bool(search_text(reading.syntax, block.kind, sample))
 
 
-def clean_label(heading: str) -> str:
+def clean_label(heading: str, syntax: Syntax = "markdown") -> str:
     """A heading as a reader sees it."""
-    text = ATTRIBUTE_LIST.sub("", heading[:SAMPLE])
-    text = _markdown(text) if TRIGGER.search(text) else text
-    return " ".join(text.replace("`", "").split())
+    return " ".join(search_text(syntax, "heading", heading[:SAMPLE]).replace("`", "").split())
 
 
 def _compact(text: str) -> str:
     return BLANK_LINES.sub("\n", text).strip()
 
 
+def _around(kept: re.Pattern[str], text: str, clean: Callable[[str], str]) -> str:
+    """Clean a text, but for what has to stay as it stands."""
+    words: list[str] = []
+
+    def keep(match: re.Match[str]) -> str:
+        words.append(match[match.lastindex or 0])
+        return f"\x02{len(words) - 1}\x03"
+
+    text = clean(kept.sub(keep, text))
+    return STAND_IN.sub(lambda match: words[int(match[1])], text) if words else text
+
+
 def _markdown(text: str) -> str:
-    if not TRIGGER.search(text):
-        return text
+    return _around(KEPT, text, _prose) if TRIGGER.search(text) else text
+
+
+def _prose(text: str) -> str:
     if "{" in text:
         text = ATTRIBUTE_LIST.sub("", LIQUID.sub(_liquid, SHORTCODE.sub(_shortcode, text)))
     if "<" in text:
-        text = AUTOLINK.sub(r"\1", COMMENT.sub("", text))
-        text = TAG.sub(_tag, text)
+        text = TAG.sub(_tag, AUTOLINK.sub(r"\1", COMMENT.sub("", text)))
     if "[" in text:
         text = ALERT.sub(lambda match: f"{match[1]}{match[2].capitalize()}:", text)
         text = FOOTNOTE.sub("", text)
@@ -97,19 +121,20 @@ def _markdown(text: str) -> str:
     text = ADMONITION.sub(_admonition, text)
     text = COLONS.sub("", TAB.sub(r"\1", text))
     text = RULE.sub("", text)
-    text = CLOSING_MARKS.sub("", LINE_MARKS.sub("", text))
-    text = EMPHASIS.sub(lambda match: match[2] or match[0], text)
-    return unescape(text) if "&" in text else text
+    text = EMPHASIS.sub(r"\2", CLOSING_MARKS.sub("", LINE_MARKS.sub("", text)))
+    return ENTITY.sub(_entity, text) if "&" in text else text
 
 
 def _tag(match: re.Match[str]) -> str:
-    """A tag leaves the words in its attributes; a cell or line break a space; code is let be."""
-    if match[0].startswith("`"):
-        return match[0]
+    """A tag leaves the words in its attributes; a cell or line break a space."""
     words = " ".join(filter(None, SPOKEN.findall(match[0])))
     if words:
         return f" {words} "
     return " " if match[0].lower().startswith(("<br", "<td", "<th", "<li", "</summary")) else ""
+
+
+def _entity(match: re.Match[str]) -> str:
+    return unescape(match[0]) if match[0][1] == "#" or match[0][1:] in html5 else match[0]
 
 
 def _shortcode(match: re.Match[str]) -> str:
@@ -136,9 +161,8 @@ def _admonition(match: re.Match[str]) -> str:
 def _rst(text: str) -> str:
     text = RST_TARGET.sub("", text)
     text = RST_DIRECTIVE.sub(_directive, text)
-    text = RST_LITERAL.sub(r"\1", RST_LINK.sub(r"\1", RST_ROLE.sub(r"\1", text)))
-    text = RST_UNDERLINE.sub("", text)
-    return EMPHASIS.sub(lambda match: match[2] or match[0], text)
+    text = RST_LINK.sub(r"\1", RST_ROLE.sub(r"\1", text))
+    return EMPHASIS.sub(r"\2", RST_UNDERLINE.sub("", text))
 
 
 def _directive(match: re.Match[str]) -> str:

@@ -38,7 +38,11 @@ def decode(data: bytes) -> str:
         raise UnreadableDocument("empty: the file has no content")
     if data.startswith(LFS_POINTER):
         raise UnreadableDocument("lfs: a Git LFS pointer, the page itself was not fetched")
-    text = _decoded(data)
+    return with_line_feeds(_decoded(data))
+
+
+def with_line_feeds(text: str) -> str:
+    """Lines of any system, ended as on this one."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 

@@ -1,5 +1,6 @@
 """Front matter, in one place: the lines before a page's text -> what they say of the page."""
 
+import json
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,6 +12,9 @@ OWNER_KEYS = ("owner", "owners", "team", "maintainer", "maintainers")
 TAG_KEYS = ("tags", "labels", "keywords")
 DATE_KEYS = ("lastmod", "last_modified", "last_updated", "updated", "date")
 TITLE_KEYS = ("title", "linkTitle", "sidebar_label")
+
+CLOSINGS = {"---": ("---", "..."), "+++": ("+++",), "{": ("}",)}
+"""First line -> what the last one may be."""
 
 Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -28,13 +32,15 @@ class FrontMatter:
 def front_matter(lines: Sequence[str]) -> tuple[FrontMatter, list[str]]:
     """What it says, and the page with its lines blanked out; what is not valid stays text."""
     fence = lines[0].rstrip() if lines else ""
-    closings = {"---": ("---", "..."), "+++": ("+++",)}.get(fence, ())
+    closings = CLOSINGS.get(fence, ())
     end = next((i for i, line in enumerate(lines[1:], 1) if line.rstrip() in closings), 0)
     if not end:
         return FrontMatter(), list(lines)
     try:
-        fields = _parsed("\n".join(lines[1:end]), toml=fence == "+++")
+        fields = _parsed(lines[: end + 1], fence)
     except (yaml.YAMLError, ValueError, TypeError, OverflowError, RecursionError):
+        if fence == "{":
+            return FrontMatter(), list(lines)
         # Without its rules: the lower one would make a heading of what stands above it.
         return FrontMatter(), ["", *lines[1:end], "", *lines[end + 1 :]]
     if fields is None:
@@ -56,17 +62,27 @@ def _described(fields: dict[object, object]) -> FrontMatter:
     )
 
 
-def _parsed(text: str, *, toml: bool) -> dict[object, object] | None:
+def _parsed(lines: Sequence[str], fence: str) -> dict[object, object] | None:
     """The fields; None where the lines are valid but no fields."""
-    fields: object = tomllib.loads(text) if toml else yaml.load(text, Loader=Loader)  # noqa: S506  # a safe loader, the C one where there is one
-    if fields is None and not text.strip():
+    inner = "\n".join(lines[1:-1])
+    fields: object
+    if fence == "{":
+        fields = json.loads("\n".join(lines))
+        named = isinstance(fields, dict) and any(key in fields for key in TITLE_KEYS)
+        fields = fields if named else None
+    elif fence == "+++":
+        fields = tomllib.loads(inner)
+    else:
+        fields = yaml.load(inner, Loader=Loader)  # noqa: S506  # a safe loader, the C one where there is one
+    if fields is None and not inner.strip():
         return {}
     return fields if isinstance(fields, dict) else None
 
 
 def _text(value: object) -> str:
     if isinstance(value, (str, int, float)) and not isinstance(value, bool):
-        return " ".join(str(value).split())
+        # An escape may stand for half a character, which can be stored nowhere.
+        return " ".join(str(value).encode(errors="replace").decode().split())
     return ""
 
 

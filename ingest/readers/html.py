@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from bs4 import BeautifulSoup
 from bs4.element import NavigableString, PageElement, PreformattedString, Tag
 
+from ingest.readers.invisible import without_hidden
 from ingest.readers.reading import Block, Kind, Reading
 
 UNSEEN = {
@@ -25,6 +26,8 @@ INLINE = {
 }  # fmt: skip
 SPACE = re.compile(r"\s+")
 HEADING = re.compile(r"^h([1-6])$")
+WORD = re.compile(r"\w")
+UNDISPLAYED = re.compile(r"\bdisplay\s*:\s*none\b", re.IGNORECASE)
 CODE = {"code", "kbd", "samp", "tt"}
 CELLS = {"td", "th"}
 COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
@@ -51,6 +54,14 @@ def _closed(source: str) -> str:
     return source[:end] + source[end:].replace("<", "&lt;")
 
 
+def _is_unseen(tag: Tag) -> bool:
+    """Hidden, or the sign beside a heading that links to it."""
+    if tag.has_attr("hidden") or UNDISPLAYED.search(str(tag.get("style", ""))):
+        return True
+    to_here = tag.name == "a" and str(tag.get("href", "")).startswith("#")
+    return to_here and not WORD.search(tag.get_text())
+
+
 @dataclass(frozen=True, slots=True)
 class _End:
     """Where a tag's content ends."""
@@ -70,6 +81,8 @@ class _Text:
     level: int = 0
     line: int = 1
     begun: int = 0
+    columns: tuple[int, int] = (0, 0)
+    """Where the names of the columns stand, in the table that is being read."""
 
     def read(self, root: Tag) -> None:
         """Go through a tag's content; not recursively, for what is never closed nests deep."""
@@ -91,7 +104,7 @@ class _Text:
 
     def _enter(self, tag: Tag) -> bool:
         """Begin a tag; says whether its content is to be read."""
-        if tag.name in UNSEEN or tag.has_attr("hidden"):
+        if tag.name in UNSEEN or _is_unseen(tag):
             return False
         if tag.name == "img":
             self._say(str(tag.get("alt") or ""))
@@ -111,8 +124,15 @@ class _Text:
     def _leave(self, tag: Tag) -> None:
         if tag.name in CODE:
             self._say("`")
+        elif tag.name == "tr":
+            start = len(self.lines)
+            self._close()
+            if tag.find("th") and not tag.find("td"):
+                self.columns = (start, len(self.lines))
         elif tag.name not in INLINE:
             self._close()
+            if tag.name == "table":
+                self.columns = (0, 0)
 
     def _begin_block(self, tag: Tag) -> None:
         self._close()
@@ -126,7 +146,7 @@ class _Text:
 
     def _preformatted(self, tag: Tag) -> None:
         self._close()
-        text = tag.get_text()
+        text = without_hidden(tag.get_text())
         start = len(self.lines)
         for offset, line in enumerate(text.split("\n")):
             if line.strip() or len(self.lines) > start:
@@ -139,7 +159,7 @@ class _Text:
         if text and (self.words or not text.isspace()):
             if not self.words:
                 self.begun = self.line + len(text) - len(text.lstrip("\n"))
-            self.words.append(SPACE.sub(" ", text))
+            self.words.append(SPACE.sub(" ", without_hidden(text)))
 
     def _close(self) -> None:
         """End the block that is being read, if it has any words."""
@@ -159,6 +179,7 @@ class _Text:
 
     def _end_block(self, kind: Kind, start: int, level: int = 0) -> None:
         label = " ".join(self.lines[start:]) if kind == "heading" else ""
-        self.blocks.append(Block(kind, start, len(self.lines), level=level, label=label))
+        head = self.columns if kind == "table" else (0, 0)
+        self.blocks.append(Block(kind, start, len(self.lines), level=level, label=label, head=head))
         if kind != "table" and not self.lines[start].startswith("- "):
             self._add("", self.numbers[-1])

@@ -16,6 +16,8 @@ LISTS = ("bullet_list_open", "ordered_list_open")
 LEAVES = ("code_block", "paragraph_open", "heading_open", "hr")
 ITEM = re.compile(r"^( *)(?:[-*+]|\d{1,9}[.)])(?: |$)")
 HTML_ITEM = re.compile(r"^\s*<(?:tr|li|dt)\b", re.IGNORECASE)
+HTML_HEADING = re.compile(r"\s*<h([1-6])\b[^>]*>(.*?)</h\1\s*>[ \t]*(?:\n|\Z)", re.I | re.DOTALL)
+HTML_HEAD = re.compile(r"<th\b", re.IGNORECASE)
 
 
 def _parser(*, indented_code: bool) -> MarkdownIt:
@@ -79,7 +81,7 @@ def _block(token: Token, inner: Sequence[Token], lines: Sequence[str]) -> Iterat
     elif token.type == "table_open":
         yield Block("table", start, end, header=2)
     elif token.type == "html_block":
-        yield _html(start, end, lines)
+        yield from _html(start, end, lines)
     elif token.type in LEAVES:
         yield Block("code" if token.type == "code_block" else "prose", start, end)
     else:
@@ -88,17 +90,30 @@ def _block(token: Token, inner: Sequence[Token], lines: Sequence[str]) -> Iterat
 
 
 def _fence(start: int, end: int, lines: Sequence[str]) -> Block:
-    opening = FENCE.match(lines[start])
-    closed = opening is not None and end > start + 1 and closes(lines[end - 1], opening[1])
+    opening = FENCE.match(lines[start])  # none where a tag stands in place of a fence
+    closed = end > start + 1 and (not opening or closes(lines[end - 1], opening[1]))
     return Block("code", start, end, header=1, footer=1 if closed else 0)
 
 
-def _html(start: int, end: int, lines: Sequence[str]) -> Block:
-    """Raw HTML is cut, if it has to be, before a row or an item."""
-    cuts = [i for i in range(start + 1, end) if HTML_ITEM.match(lines[i])]
-    edges = [start, *cuts, end]
-    parts = [Block("prose", a, b) for a, b in pairwise(edges)] if cuts else []
-    return Block("prose", start, end, parts=tuple(parts))
+def _html(start: int, end: int, lines: Sequence[str]) -> Iterator[Block]:
+    """Raw HTML: a heading, and what follows; cut, if it has to be, before a row or an item."""
+    if heading := HTML_HEADING.match("\n".join(lines[start:end])):
+        first, start = start, start + heading[0].rstrip("\n").count("\n") + 1
+        label = clean_label(heading[2])
+        yield Block("heading", first, start, level=int(heading[1]), label=label)
+    if start < end:
+        cuts = [i for i in range(start + 1, end) if HTML_ITEM.match(lines[i])]
+        edges = [start, *cuts, end]
+        head = next((cut for cut in cuts[:2] if _names_columns(lines[start:cut])), start)
+        rows = (
+            Block("prose", a, b, head=(start, head) if a >= head else (0, 0))
+            for a, b in pairwise(edges)
+        )
+        yield Block("prose", start, end, parts=tuple(rows) if cuts else ())
+
+
+def _names_columns(lines: Sequence[str]) -> bool:
+    return any(HTML_HEAD.search(line) for line in lines)
 
 
 def _with_sub_lists(blocks: Sequence[Block], lines: Sequence[str]) -> list[Block]:

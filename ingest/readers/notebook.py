@@ -4,9 +4,12 @@ Code cells are shown as fenced blocks. Each line carries its number in the JSON 
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TypeGuard
 
+from ingest.readers.decoding import with_line_feeds
+from ingest.readers.invisible import masked, without_hidden
 from ingest.readers.markdown import markdown_blocks
 from ingest.readers.reading import Block, Reading, UnreadableDocument
 
@@ -23,8 +26,12 @@ def read_notebook(lines: Sequence[str]) -> Reading:
     shown: list[str] = []
     numbers: list[int] = []
     blocks: list[Block] = []
-    for kind, text in cells:
-        numbered = places.of_cell(text)
+    credentials = 0
+    for kind, source_lines in cells:
+        places_of_lines = places.of_cell(source_lines)
+        text, found = masked(without_hidden("\n".join(source_lines)))
+        credentials += found
+        numbered = list(zip(text.split("\n"), places_of_lines, strict=True))
         if kind == "code":
             numbered = _fenced(numbered, language)
         cell, cell_blocks = markdown_blocks([line for line, _ in numbered])
@@ -32,30 +39,37 @@ def read_notebook(lines: Sequence[str]) -> Reading:
         shown.extend((*cell, ""))
         numbers.extend(number for _, number in numbered)
         numbers.append(numbers[-1])
-    return Reading("markdown", tuple(shown), tuple(blocks), tuple(numbers))
+    return Reading("markdown", tuple(shown), tuple(blocks), tuple(numbers), masked=credentials)
 
 
 def _contents(notebook: object) -> tuple[str, list[tuple[str, list[str]]]]:
     """The language, and kind and lines of each cell worth reading."""
     if not isinstance(notebook, dict):
         raise UnreadableDocument("malformed: the JSON is not a notebook")
-    sheets = notebook.get("worksheets")
-    cells = notebook.get("cells")
+    cells, sheets = notebook.get("cells"), notebook.get("worksheets")
     if not isinstance(cells, list) and isinstance(sheets, list):
         cells = [cell for sheet in sheets if isinstance(sheet, dict) for cell in sheet["cells"]]
     if not isinstance(cells, list):
         raise UnreadableDocument("malformed: the JSON is not a notebook")
-    return _language(notebook), list(_read_cells(cells))
+    return _language(notebook), [read for cell in cells if (read := _read_cell(cell))]
 
 
-def _read_cells(cells: Sequence[object]) -> Iterator[tuple[str, list[str]]]:
-    for cell in cells:
-        if not isinstance(cell, dict) or cell.get("cell_type") not in ("markdown", "code"):
-            continue
-        text = cell.get("source", cell.get("input", ""))
-        joined = "".join(map(str, text)) if isinstance(text, list) else str(text)
-        if joined.strip():
-            yield cell["cell_type"], joined.strip("\n").split("\n")
+def _read_cell(cell: object) -> tuple[str, list[str]] | None:
+    if not isinstance(cell, dict) or cell.get("cell_type") not in ("markdown", "code", "heading"):
+        return None
+    text = cell.get("source", cell.get("input"))
+    text = "".join(filter(_is_text, text)) if isinstance(text, list) else text
+    if not _is_text(text) or not text.strip():
+        return None
+    # An escape may stand for half a character, which can be stored nowhere.
+    lines = with_line_feeds(text.encode(errors="replace").decode()).strip("\n").split("\n")
+    if cell["cell_type"] == "heading":
+        return "markdown", ["#" * int(cell.get("level", 1)) + " " + " ".join(lines)]
+    return cell["cell_type"], lines
+
+
+def _is_text(value: object) -> TypeGuard[str]:
+    return isinstance(value, str)
 
 
 def _language(notebook: dict[str, object]) -> str:
@@ -76,10 +90,10 @@ class _Places:
     position: int = 0
     line: int = 1
 
-    def of_cell(self, lines: Sequence[str]) -> list[tuple[str, int]]:
+    def of_cell(self, lines: Sequence[str]) -> list[int]:
         begin = self.source.find('"source"', self.position)
         self._move(begin)
-        return [(line, self._number(line)) for line in lines]
+        return [self._number(line) for line in lines]
 
     def _number(self, line: str) -> int:
         if not line.strip():

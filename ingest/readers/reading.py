@@ -39,6 +39,8 @@ class Block:
     """First lines that every piece of it repeats: a fence's opening, a table's head."""
     footer: int = 0
     """Last lines that every piece of it repeats: a fence's closing."""
+    head: tuple[int, int] = (0, 0)
+    """Lines above it that are repeated where it stands without them: its columns' names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,8 @@ class Reading:
     """Line numbers in the file; empty when they are simply 1, 2, 3."""
     title: str = ""
     """What the format itself calls the page."""
+    masked: int = 0
+    """Credentials that the reader replaced by a mark, where only it can see the text."""
 
     def number(self, index: int) -> int:
         """The number, in the file as stored, of ``lines[index]``."""

@@ -1,102 +1,111 @@
-"""reStructuredText: docutils tells sections and comments, indentation the blocks between them.
+"""reStructuredText: underlines tell the sections, indentation the blocks between them.
 
-What is shown stays as written, whatever directives and roles a page uses: of an unknown directive
-(Sphinx has hundreds) docutils keeps no more than its source anyway. Nothing outside the page is
-read.
+What is shown stays as written, whatever directives and roles a page uses; nothing outside the page
+is read. The outline is read here and not by docutils: of an unknown directive (Sphinx has hundreds)
+that keeps no more than the source anyway, it takes time by the square of a page's length, and of a
+page that nests deeply it reads nothing.
 """
 
 import re
 from collections.abc import Iterator, Sequence
 
-from docutils import nodes
-from docutils.core import publish_doctree
-
+from ingest.readers.cleaning import clean_label
 from ingest.readers.reading import Block, Reading
-from ingest.readers.text import paragraphs
 
-SETTINGS: dict[str, object] = {
-    "_disable_config": True,
-    "file_insertion_enabled": False,
-    "raw_enabled": False,
-    "report_level": 5,
-    "halt_level": 6,
-    "warning_stream": False,
-    "doctitle_xform": False,
-    "sectsubtitle_xform": False,
-    "docinfo_xform": False,
-    "smart_quotes": False,
-}
-LARGEST = 150_000
-"""Characters up to which docutils is asked; some of its constructs take time by the square."""
-COMMENT = re.compile(r"^(\s*)\.\.(?:\s|$)")
+RULE = re.compile(r"^([!-/:-@\[-`{-~])\1*[ \t]*$")
+SHORTEST_RULE = 4
+"""A rule that is shorter than its title has to be at least so long."""
+EXPLICIT = re.compile(r"^\s*\.\.(?:\s|$)")
+COMMENT = re.compile(r"^\s*\.\.(?:$|\s+(?!\[[^\]]+\]|_|\||__|[^\s:]+(?::[^\s:]+)*[ ]?::(?:\s|$)))")
 NAVIGATION = re.compile(r"^\s*\.\.\s+(?:toctree|contents|index|highlight|meta)::")
-CODE = re.compile(r"^\.\.\s+(?:code-block|code|sourcecode|parsed-literal|prompt|doctest)::")
+CODE = re.compile(r"^\s*\.\.\s+(?:code-block|code|sourcecode|parsed-literal|prompt|doctest)::")
+FIELD = re.compile(r"^:[^:\s][^:]*:(?:\s|$)")
 OPTION = re.compile(r"^\s+:[\w-]+:")
 ITEM = re.compile(r"^(?:[-*+•]|\(?(?:\d+|#|[a-zA-Z])[.)])\s")
+BULLET = re.compile(r"^(?:[-*+•|]|>>>)\s")
 BEGINS = (ITEM, re.compile(r"^\.\.\s"))
 """What ends a block of its own kind without a blank line between them."""
 TABLE = re.compile(r"^(?:\+[-=+]{3,}\+|={2,}(?:\s+={2,})+)\s*$")
 GRID_HEAD = re.compile(r"^\+=[=+]*\+\s*$|^={2,}(?:\s+={2,})+\s*$")
-RULE = re.compile(r"^([^\w\s])\1*\s*$")
 
 
 def read_rst(lines: Sequence[str]) -> Reading:
-    """Read a page; a very large one by its paragraphs only."""
-    if sum(map(len, lines)) > LARGEST:
-        return Reading("rst", tuple(lines), tuple(paragraphs(lines)))
-    document = publish_doctree("\n".join(lines), settings_overrides=SETTINGS)
-    shown = _without_unseen(lines, document)
-    headings = list(_headings(document, shown))
+    """Read a page."""
+    shown = _without_unseen(lines)
     blocks: list[Block] = []
     position = 0
-    for heading in [*headings, Block("heading", len(shown), len(shown))]:
-        if heading.start >= position:
-            blocks.extend(_blocks(shown, position, heading.start))
-            blocks.append(heading)
-            position = heading.end
+    for heading in [*_headings(shown), Block("heading", len(shown), len(shown))]:
+        blocks.extend(_blocks(shown, position, heading.start))
+        blocks.append(heading)
+        position = heading.end
     return Reading("rst", tuple(shown), tuple(blocks[:-1]))
 
 
-def _headings(document: nodes.document, lines: Sequence[str]) -> Iterator[Block]:
-    for section in document.findall(nodes.section):
-        title = section.next_node(nodes.title)
-        under = title.line if title is not None else None
-        if title is None or not under or under < 2:
+def _headings(lines: Sequence[str]) -> Iterator[Block]:
+    """Titles, whose depth is told by the order in which their kinds of rules first occur."""
+    depths: dict[tuple[str, bool], int] = {}
+    depth = index = 0
+    while index < len(lines) - 1:
+        over = bool(RULE.match(lines[index])) and _is_title(lines, index + 1, lines[index])
+        if not over and not (_may_begin(lines, index) and _is_title(lines, index)):
+            index += 1
             continue
-        over = under > 2 and RULE.match(lines[under - 3]) and lines[under - 3] == lines[under - 1]
-        level = 1
-        parent = section.parent
-        while isinstance(parent, nodes.section):
-            level, parent = level + 1, parent.parent
-        start = under - 3 if over else under - 2
-        yield Block("heading", start, under, level=level, label=" ".join(title.astext().split()))
+        title = index + over
+        depth = depths.setdefault((lines[title + 1][0], over), depth + 1)
+        label = clean_label(lines[title].strip(), "rst")
+        yield Block("heading", index, title + 2, level=depth, label=label)
+        index = title + 2
 
 
-def _without_unseen(lines: Sequence[str], document: nodes.document) -> list[str]:
-    """Blank out comments, and directives that only lead elsewhere."""
+def _is_title(lines: Sequence[str], index: int, above: str | None = None) -> bool:
+    """Whether this line stands on a rule, and below one that is the same if there has to be one."""
+    title, below = lines[index], lines[index + 1] if index + 1 < len(lines) else ""
+    if not title.strip() or not RULE.match(below) or RULE.match(title):
+        return False
+    if above is None and (title[0].isspace() or BULLET.match(title) or EXPLICIT.match(title)):
+        return False
+    length = len(below.rstrip())
+    same = above is None or above.rstrip() == below.rstrip()
+    return same and length >= min(len(title.strip()), SHORTEST_RULE)
+
+
+def _may_begin(lines: Sequence[str], index: int) -> bool:
+    """Whether no paragraph goes on here."""
+    above = lines[index - 1] if index else ""
+    ends = not above.strip() or above[0].isspace() or RULE.match(above)
+    return bool(ends or any(mark.match(above) for mark in BEGINS))
+
+
+def _without_unseen(lines: Sequence[str]) -> list[str]:
+    """Blank out comments, what is noted of the page, and directives that only lead elsewhere."""
     shown = list(lines)
-    starts = [i for i, line in enumerate(lines) if NAVIGATION.match(line)]
-    for comment in document.findall(nodes.comment):
-        last = min(comment.line or 0, len(lines))
-        first = comment.rawsource.split("\n", 1)[0].strip()
-        earliest = last - comment.rawsource.count("\n") - 4
-        for index in range(last - 1, max(-1, earliest), -1):
-            if COMMENT.match(lines[index]) and lines[index].lstrip(" .\t").startswith(first):
-                starts.append(index)
-                break
-    for start in starts:
-        for index in range(start, _end_of_body(lines, start, len(lines))):
-            shown[index] = ""
+    index = next((i for i, line in enumerate(lines) if line.strip()), len(lines))
+    while index < len(lines) and FIELD.match(lines[index]):
+        end = _end_of_body(lines, index)
+        shown[index:end] = [""] * (end - index)
+        index = end
+    while index < len(lines):
+        line = lines[index]
+        if COMMENT.match(line) or NAVIGATION.match(line):
+            # Two dots by themselves, and nothing right below them, comment on nothing.
+            empty = line.strip() == ".." and not "".join(lines[index + 1 : index + 2]).strip()
+            end = index + 1 if empty else _end_of_body(lines, index)
+            shown[index:end] = [""] * (end - index)
+            index = end
+        elif CODE.match(line) or _introduces_code(line):
+            index = _end_of_body(lines, index)
+        else:
+            index += 1
     return shown
 
 
-def _end_of_body(lines: Sequence[str], start: int, end: int) -> int:
+def _end_of_body(lines: Sequence[str], start: int) -> int:
     """Where what is indented below a line ends."""
     margin = _indent(lines[start])
-    for index in range(start + 1, end):
+    for index in range(start + 1, len(lines)):
         if lines[index].strip() and _indent(lines[index]) <= margin:
             return index
-    return end
+    return len(lines)
 
 
 def _indent(line: str) -> int:
@@ -148,10 +157,21 @@ def _block(lines: Sequence[str], start: int, end: int) -> Block:
 
 
 def _parts(lines: Sequence[str], start: int, end: int) -> Iterator[Block]:
-    """Paragraphs inside a block."""
-    first = start
-    for index in range(start + 1, end):
-        if lines[index].strip() and not lines[index - 1].strip():
-            yield Block("prose", first, index)
-            first = index
-    yield Block("prose", first, end)
+    """Paragraphs inside a block; what is indented deeper than one that introduces code is code."""
+    first, margin = start, None
+    for index in range(start + 1, end + 1):
+        if index < end and (lines[index - 1].strip() or not lines[index].strip()):
+            continue
+        indent = _indent(lines[first])
+        is_code = margin is not None and indent > margin
+        if not is_code:
+            last = next(line for line in reversed(lines[first:index]) if line.strip())
+            item = ITEM.match(last.lstrip())
+            introduces = CODE.match(lines[first]) or _introduces_code(last)
+            margin = indent + (item.end() if item else 0) if introduces else None
+        yield Block("code" if is_code else "prose", first, index)
+        first = index
+
+
+def _introduces_code(line: str) -> bool:
+    return line.rstrip().endswith("::") and not EXPLICIT.match(line)

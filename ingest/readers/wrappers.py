@@ -1,9 +1,9 @@
 """What stands around the text of a Markdown page and is not part of it.
 
-In: the source lines. Out: the lines that are shown (comments, wrapper tags, module lines gone),
-and the lines that structure is read from (the same, with the indented bodies of admonitions and
-tabs moved out to where they are ordinary Markdown). Both keep one line for each line of the file.
-Code is never touched.
+In: the source lines. Out: the lines that are shown (comments, scripts, wrapper tags, module lines
+gone), and the lines that structure is read from (the same, with the indented bodies of admonitions
+and tabs moved out to where they are ordinary Markdown, code between tags between fences, and
+without the marks of a merge). Both keep one line for each line of the file. Code is never touched.
 """
 
 import re
@@ -13,8 +13,25 @@ from collections.abc import Sequence
 FENCE = re.compile(r"^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(`{3,}(?=[^`]*$)|~{3,})")
 ITEM = re.compile(r"^[ \t>]*(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)")
 INDENTED_BODY = re.compile(r"^( *)(?:!!!|\?\?\?\+?|===[+!]?) *[\w\"']", re.MULTILINE)
-MARK = re.compile(r"`+|<!--|\{/\*")
-CLOSINGS = {"<!--": "-->", "{/*": "*/}"}
+CLOSINGS = {
+    "<!--": "-->",
+    "{{/*": "*/}}",
+    "{{< comment >}}": "{{< /comment >}}",
+    "{{% comment %}}": "{{% /comment %}}",
+    "{% comment %}": "{% endcomment %}",
+    "<script": "</script>",
+    "<style": "</style>",
+    "{/*": "*/}",
+}
+"""What no reader of the page sees: how it begins and ends."""
+MDX_ONLY = "{/*"
+MARK = re.compile("`+|" + "|".join(map(re.escape, CLOSINGS)))
+NOWHERE = re.compile(r"^ {0,3}\[(?!\^)[^\]]+\]:[ \t]*(?:#|<>)(?:[ \t]+[\"'(].*)?$")
+"""A link's target that leads nowhere is a comment, too."""
+CODE_TAG = re.compile(r"^[ \t]*\{(?:\{[<%]|%-?)\s*highlight\b")
+CODE_TAG_END = re.compile(r"^[ \t]*\{(?:\{[<%]\s*/\s*|%-?\s*end)highlight\b")
+CODE_FENCE = "~" * 40
+MERGE_MARK = re.compile(r"^(?:<{7}|\|{7}|={7}|>{7})(?: |$)")
 NAMES = (
     r"(?:details|summary|div|section|article|aside|main|center|figure|figcaption|p"
     r"|[A-Z][a-z]\w*(?:\.\w+)*)"
@@ -28,31 +45,49 @@ SPOKEN = re.compile(r"""\b(?:title|label|summary|alt|header|caption)=["']([^"']*
 IMPORT = re.compile(r"""^import\s*(?:[\w*{][^'"]*\sfrom\s*)?["'][^'"]+["'];?\s*$""")
 OPEN_IMPORT = re.compile(r"^import\s*(?:type\s+)?(?:\w+\s*,\s*)?\{[^}]*$")
 EXPORT = re.compile(r"^export\s+(?:default|const|let|var|function|class|async|\*|\{)")
-TRIGGER = re.compile(r"<|\{/\*|^import\s|^export\s|^ *(?:!!!|\?\?\?|===)", re.MULTILINE)
+LONGEST_MODULE = 500
+"""Lines in which what an export opens has to be closed."""
+TRIGGER = re.compile(
+    r"<|\{[/{%]|^ {0,3}\[[^\]]+\]:[ \t]*#|^import\s|^export\s|^ *(?:!!!|\?\?\?|===)", re.MULTILINE
+)
 
 
 def unwrapped(lines: Sequence[str], *, mdx: bool) -> tuple[list[str], list[str]]:
     """The lines that are shown, and the lines that structure is read from."""
     if not TRIGGER.search("\n".join(lines)):
         return list(lines), list(lines)
-    shown = _Pass(lines, mdx=mdx).shown
-    return shown, _dedented(shown) if INDENTED_BODY.search("\n".join(shown)) else shown
+    read = _Pass(lines, mdx=mdx)
+    structure = read.structure
+    if any(line.startswith("<<<<<<< ") for line in structure):
+        structure = ["" if MERGE_MARK.match(line) else line for line in structure]
+    if INDENTED_BODY.search("\n".join(structure)):
+        structure = _dedented(structure)
+    return read.shown, structure
 
 
 class _Pass:
     """One pass over the lines of a page, with what is open at each of them."""
 
     def __init__(self, lines: Sequence[str], *, mdx: bool) -> None:
+        self._lines = lines
         self._mdx = mdx
         self._closed_tags = frozenset(CLOSING_TAG.findall("\n".join(lines)))
         self._closings = {
             mark: [i for i, line in enumerate(lines) if closing in line]
             for mark, closing in CLOSINGS.items()
         }
+        self._code_ends = [i for i, line in enumerate(lines) if CODE_TAG_END.match(line)]
         self._fence = self._comment = ""
-        self._module = self._table = self._nested = self._indented = False
+        self._code_edges: list[int] = []
+        self._module_until = -1
+        self._table = self._nested = self._indented = False
         self._after_blank = True
-        self.shown = [self._line(index, line) for index, line in enumerate(lines)]
+        self.shown: list[str] = []
+        self.structure: list[str] = []
+        for index, line in enumerate(lines):
+            shown = self._line(index, line)
+            self.shown.append(shown)
+            self.structure.append(CODE_FENCE if index in self._code_edges[-2:] else shown)
 
     def _line(self, index: int, line: str) -> str:
         if self._comment:
@@ -60,23 +95,27 @@ class _Pass:
             if not closed:
                 return ""
             self._comment = ""
-        if self._is_code(line):
+        if self._is_code(index, line):
             self._after_blank = False
             return line
-        if not line.strip():
-            self._after_blank, self._module = True, False
-            return line
-        self._module = self._module or (self._after_blank and self._begins_module(line))
-        self._after_blank = False
-        if self._module:
+        if index <= self._module_until:
             return ""
-        line = self._without_comments(index, line)
+        if not line.strip():
+            self._after_blank = True
+            return line
+        if self._after_blank and self._begins_module(line):
+            self._module_until = self._end_of_module(index)
+            return ""
+        self._after_blank = False
+        line = "" if NOWHERE.match(line) else self._without_comments(index, line)
         self._table = (self._table or "<table" in line) and "</table" not in line
         if not self._table and WRAPPER_LINE.match(line):
             return WRAPPER.sub(self._spoken, line).rstrip()
         return line
 
-    def _is_code(self, line: str) -> bool:
+    def _is_code(self, index: int, line: str) -> bool:
+        if self._code_edges and index <= self._code_edges[-1]:
+            return True
         if self._fence:
             self._fence = "" if closes(line, self._fence) else self._fence
             return True
@@ -91,7 +130,10 @@ class _Pass:
         elif self._after_blank and not line.startswith((" ", "\t")):
             self._nested = False
         if opened := FENCE.match(line):
-            self._fence, self._module = opened[1], False
+            self._fence, self._module_until = opened[1], -1
+            return True
+        if CODE_TAG.match(line) and (end := _first_after(self._code_ends, index)):
+            self._code_edges += (index, end)
             return True
         return False
 
@@ -110,15 +152,27 @@ class _Pass:
             return True
         return self._mdx and bool(OPEN_IMPORT.match(line) or EXPORT.match(line))
 
+    def _end_of_module(self, start: int) -> int:
+        """Its last line, before a blank one; brackets that are closed may hold blank lines."""
+        blanks: list[int] = []
+        depth = 0
+        for index, line in enumerate(self._lines[start : start + LONGEST_MODULE], start):
+            if not line.strip():
+                blanks.append(index)
+                if depth <= 0:
+                    return index - 1
+            depth += sum(map(line.count, "([{")) - sum(map(line.count, ")]}"))
+        return blanks[0] - 1 if blanks and depth > 0 else len(self._lines) - 1
+
     def _without_comments(self, index: int, line: str) -> str:
-        if "<!--" not in line and "{/*" not in line:
+        if not any(mark in line for mark in CLOSINGS):
             return line
         last = {match[0]: match.start() for match in MARK.finditer(line)}
         last_closing = {mark: line.rfind(closing) for mark, closing in CLOSINGS.items()}
         kept, position, span = [], 0, ""
         for match in MARK.finditer(line):
             mark, start = match[0], match.start()
-            if start < position or (mark == "{/*" and not self._mdx):
+            if start < position or (mark == MDX_ONLY and not self._mdx):
                 continue
             if span:
                 span = "" if mark == span else span
@@ -126,11 +180,17 @@ class _Pass:
                 span = mark if last[mark] > start else ""
             elif last_closing[mark] > start:
                 kept.append(line[position:start])
-                position = line.index(CLOSINGS[mark], start + 2) + 3
-            elif bisect_right(self._closings[mark], index) < len(self._closings[mark]):
+                closing = CLOSINGS[mark]
+                position = line.index(closing, start + 2) + len(closing)
+            elif _first_after(self._closings[mark], index):
                 self._comment = CLOSINGS[mark]
                 return "".join((*kept, line[position:start])).rstrip()
         return "".join((*kept, line[position:])).rstrip()
+
+
+def _first_after(indexes: Sequence[int], index: int) -> int | None:
+    place = bisect_right(indexes, index)
+    return indexes[place] if place < len(indexes) else None
 
 
 def closes(line: str, fence: str) -> bool:
