@@ -39,7 +39,7 @@ from bot.home import Home
 from bot.journal import open_journal
 from bot.notices import Notices
 from bot.recovery import Recovery
-from bot.runbook import find_runbook, read_alert
+from bot.runbook import find_runbook
 from bot.settings import BotSettings
 from ingest.config_file import read_collections, read_config_file
 from ingest.errors import FootnoteError, IngestError, SettingsError
@@ -268,8 +268,7 @@ def runbooks(index: Index) -> Runbook:
         parts = channel.collections
         seen = index if parts is None else index.within(parts)
         try:
-            alert = read_alert(text)
-            found = find_runbook(alert, seen) if alert else None
+            found = find_runbook(read_alert(text), seen)
         except IngestError as error:
             log.warning("no runbook: %s", error)
             return None

@@ -1,45 +1,33 @@
 """An alert -> the part of the docs that says what to do about it, before any model runs.
 
-The runbook address, the alert's name and its service are read out of the message's text and matched
-against the index. What is shown is matched by name or address, never guessed.
+It is found by the alert's runbook link or by its name, never guessed: what only may be a name leads
+to nothing but pages that read like a runbook, and where several pages fit as well, none is shown.
 """
 
 import re
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from urllib.parse import unquote, urlsplit
 
-from bot.blocks.addresses import ADDRESS, trimmed
-from ingest.documents import Page, Passage
+from bot.alert_names import Alert, is_code, is_compound, words_in
+from bot.alerts import RUNBOOK
+from ingest.documents import DocumentInfo, Page, Passage
 from ingest.index import Index
 
-_LABEL = r"[\s\"'`*_]*[:=][\s\"'`*_]*"
-_WHOLE_VALUE = r"([\w.:/-]+)(?=[\"'`*_]*\s*(?:$|[,;|(]))"
-_NAME = re.compile(
-    rf"\b(?:alert ?name|alarm ?name|alert|monitor){_LABEL}{_WHOLE_VALUE}",
-    re.IGNORECASE | re.MULTILINE,
-)
-_TITLE_NAME = re.compile(r"\[(?:FIRING|RESOLVED|ALERTING|OK)[^\]]*\]\W*([\w.:/-]+)", re.IGNORECASE)
-_IDENTIFIER = re.compile(r"\b(?:[A-Z][a-z0-9]+){2,}\b|\b[A-Z]{2,}-\d{2,}\b")
-_SERVICE = re.compile(rf"\b(?:service|app|job|component){_LABEL}([\w.:/-]+)", re.IGNORECASE)
-_RUNBOOK = re.compile(r"run ?book|playbook", re.IGNORECASE)
 _TO_DO = re.compile(
-    r"mitigat|remed|what to do|resol|fix|recover|steps|procedure|action", re.IGNORECASE
+    r"\b(?:mitigat|remed|what to do|resol|fix|recover|steps|procedure|action)", re.IGNORECASE
 )
-_WHOLE_PAGE = 3_000
-"""Characters up to which a page is shown whole."""
+_ABOUT_ALERTS = re.compile(
+    r"run ?book|playbook|alert|on-?call|incident|troubleshoot|diagnos|mitigat|remediat|symptom"
+    r"|what to do",
+    re.IGNORECASE,
+)
+_WHOLE = 3_000
+"""Characters up to which a page or a section is shown whole."""
 _CANDIDATES = 8
-
-
-@dataclass(frozen=True, slots=True)
-class Alert:
-    """What an alert says of itself."""
-
-    names: tuple[str, ...]
-    services: tuple[str, ...]
-    addresses: tuple[str, ...]
-    """Those that are called a runbook, or are called like one."""
+_SEARCHES = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,102 +38,169 @@ class Runbook:
     found_by: str
 
 
-def read_alert(text: str) -> Alert | None:
-    """The text of a message -> the alert in it, if it holds one."""
-    addresses: list[str] = []
-    for line in text.split("\n"):
-        if _RUNBOOK.search(line):
-            addresses += filter(_can_be_read, map(trimmed, ADDRESS.findall(line)))
-    addresses.sort(key=lambda address: not _RUNBOOK.search(address))
-    words = ADDRESS.sub(" ", text)
-    names = [*_NAME.findall(words), *_TITLE_NAME.findall(words), *_IDENTIFIER.findall(words)]
-    alert = Alert(
-        _distinct(names), _distinct(_SERVICE.findall(words)), tuple(dict.fromkeys(addresses))
-    )
-    return alert if alert.names or alert.addresses else None
-
-
 def find_runbook(alert: Alert, index: Index) -> Runbook | None:
-    """What the docs say about the alert: by its runbook address, else by its name."""
-    paths = [info.path for info in index.documents()]
-    for address in alert.addresses:
-        if (path := _page_of(address, paths)) and (page := index.page(path)):
-            fragment = urlsplit(address).fragment
-            return Runbook(_section(page, fragment, alert, index), "its runbook link")
-    for name in alert.names:
-        named = [path for path in paths if _folded(_stem(path)) == _folded(name)]
-        if len(named) == 1 and (page := index.page(named[0])):
-            return Runbook(_section(page, "", alert, index), f"the alert name {name}")
-        if passage := _mentioning(name, alert, index):
-            return Runbook((passage,), f"the alert name {name}")
-    return None
+    """What the docs say about the alert: by its runbook link, else by its name."""
+    return _Search(alert, index).run()
 
 
-def _can_be_read(address: str) -> bool:
-    try:
-        return bool(urlsplit(address).netloc)
-    except ValueError:  # brackets around something that is no IPv6 address
+class _Search:
+    """One look for the runbook of an alert."""
+
+    def __init__(self, alert: Alert, index: Index) -> None:
+        self._alert, self._index = alert, index
+        self._named: dict[str, set[str]] = defaultdict(set)
+        for info in index.documents():
+            for name in _names_of(info):
+                self._named[name].add(info.path)
+        self._searches_left = _SEARCHES
+
+    def run(self) -> Runbook | None:
+        alert = self._alert
+        for address in (*alert.addresses, *alert.links):
+            page = self._page_at(address)
+            if page and (passages := self._linked(page, address)):
+                return Runbook(passages, "its runbook link")
+        for name in alert.names:
+            if passages := self._called(name) or self._about(name):
+                return Runbook(passages, f"the alert name {name}")
+        for look, names in (
+            (self._called, (*alert.titles, *alert.identifiers)),
+            (self._about, (*alert.identifiers, *alert.titles)),
+        ):
+            for name in names:
+                if passages := look(name):
+                    return Runbook(passages, f"the alert name {name}")
+        return None
+
+    def _page_at(self, address: str) -> Page | None:
+        """The page that an address opens; None where several may be meant."""
+        wanted = _parts(unquote(urlsplit(address).path))
+        is_runbook = address in self._alert.addresses
+        fits: dict[int, list[str]] = defaultdict(list)
+        for path in sorted(self._named.get(_folded(wanted[-1]), ())) if wanted else ():
+            parts = _parts(path)
+            fit = _common_end(wanted, parts)
+            if (is_runbook and _is_the_same(wanted, parts, fit)) or (
+                fit and fit == len(parts) and self._is_in_docs_repo(address, path)
+            ):
+                fits[fit].append(path)
+        return self._one_of(fits[max(fits)]) if fits else None
+
+    def _is_in_docs_repo(self, address: str, path: str) -> bool:
+        """Whether an address leads to the docs repo itself, at whatever revision."""
+        page = self._index.page(path)
+        url = page.passages[0].url if page and page.passages else None
+        return url is not None and _place(url) == _place(address)
+
+    def _one_of(self, paths: Sequence[str]) -> Page | None:
+        """The only page of these, or the only one that the alert's service or title leads to."""
+        for said in (self._alert.services, self._alert.titles):
+            if len(paths) < 2:
+                break
+            words = {word for text in said for word in words_in(text)}
+            shared = [len(words.intersection(words_in(path))) for path in paths]
+            if shared.count(max(shared)) == 1:
+                paths = [paths[shared.index(max(shared))]]
+        return self._index.page(paths[0]) if len(paths) == 1 else None
+
+    def _called(self, name: str) -> tuple[Passage, ...]:
+        """The page that is called like the alert."""
+        page = self._one_of(sorted(self._named.get(_folded(name), ())))
+        return self._best(page.passages) if page and self._may_lead_to(name, page.info.path) else ()
+
+    def _about(self, name: str) -> tuple[Passage, ...]:
+        """The section that is called like the alert, or else the passage that speaks of it."""
+        if len(words_in(name)) < 2 or not self._searches_left:
+            return ()
+        self._searches_left -= 1
+        query = " ".join((name, *self._alert.services))
+        found = self._index.search(query, k=_CANDIDATES).passages
+        is_sure = name in self._alert.names or is_code(name) or self._is_title(name)
+        word = re.compile(rf"(?<![\w-]){re.escape(name)}(?![\w-])", re.IGNORECASE)
+
+        def names(heading: str) -> bool:
+            return _folded(heading) == _folded(name) or bool(is_sure and word.search(heading))
+
+        headed = dict.fromkeys(p.path for p in found if any(map(names, (p.title, *p.heading))))
+        if paths := [p for p in headed if is_code(name) or self._may_lead_to(name, p)]:
+            page = self._one_of(paths)
+            section = tuple(p for p in page.passages if any(map(names, p.heading))) if page else ()
+            return self._best(section or page.passages) if page else ()
+        said = (p for p in found if is_sure and word.search(p.text))
+        return next(((p,) for p in said if self._may_lead_to(name, p.path)), ())
+
+    def _is_title(self, name: str) -> bool:
+        return name in self._alert.titles and is_compound(name)
+
+    def _may_lead_to(self, name: str, path: str) -> bool:
+        """What only may be a name leads to a runbook alone, not to any page about a product."""
+        if name in self._alert.names:
+            return True
+        page = self._index.page(path)
+        headings = {h for p in page.passages for h in (p.title, *p.heading)} if page else ()
+        return any(map(_ABOUT_ALERTS.search, (path, *headings)))
+
+    def _linked(self, page: Page, address: str) -> tuple[Passage, ...]:
+        """The section that was linked, else what says best what to do."""
+        wanted = _folded(unquote(urlsplit(address).fragment))
+        linked = tuple(p for p in page.passages if wanted in map(_folded, p.heading))
+        return self._best(linked if wanted and linked else page.passages)
+
+    def _best(self, passages: tuple[Passage, ...]) -> tuple[Passage, ...]:
+        """All of them where they are short; else the one that says what to do."""
+        if sum(len(passage.text) for passage in passages) <= _WHOLE:
+            return passages
+        for passage in passages:
+            if any(_TO_DO.search(heading) for heading in passage.heading[1:]):
+                return (passage,)
+        alert = self._alert
+        query = " ".join((*alert.names, *alert.services)) or passages[0].title
+        ids = {passage.id for passage in passages}
+        found = self._index.search(query, k=_CANDIDATES, path=passages[0].path).passages
+        return next(((p,) for p in found if p.id in ids), passages[:1])
+
+
+def _names_of(info: DocumentInfo) -> Iterator[str]:
+    """What a page is called, by its file or folder and by its title, with and without "runbook"."""
+    for name in (*_parts(info.path)[-1:], info.title):
+        yield _folded(name)
+        shorter = RUNBOOK.sub("", name)
+        if len(words_in(shorter)) > 1:
+            yield _folded(shorter)
+
+
+def _common_end(wanted: Sequence[str], parts: Sequence[str]) -> int:
+    pairs = zip(map(_folded, reversed(wanted)), map(_folded, reversed(parts)), strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
+def _is_the_same(wanted: Sequence[str], parts: Sequence[str], fit: int) -> bool:
+    """Whether an address and a page that end alike are the same, wherever the docs are served.
+
+    One of them must go on in the other: the same name in another folder is another page. And one
+    word alone, such as ``overview``, says too little.
+    """
+    if not fit or fit < min(len(wanted), len(parts)):
         return False
+    return fit > 1 or len(wanted) == len(parts) or len(words_in(parts[-1])) > 1
 
 
-def _page_of(address: str, paths: Sequence[str]) -> str | None:
-    """The page whose path the address ends in; None where several fit as well."""
-    wanted = _parts(unquote(urlsplit(address).path))
-    fits: dict[str, int] = {}
-    for path in paths:
-        parts = _parts(path)
-        if not wanted or not parts:
-            continue
-        pairs = zip(reversed(wanted), reversed(parts), strict=False)
-        fits[path] = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
-    best = max(fits.values(), default=0)
-    pages = [path for path, fit in fits.items() if fit == best]
-    return pages[0] if best and len(pages) == 1 else None
-
-
-def _section(page: Page, fragment: str, alert: Alert, index: Index) -> tuple[Passage, ...]:
-    """The section that was linked; a short page whole; else the section that says what to do."""
-    passages = page.passages
-    linked = [p for p in passages if fragment and _folded(fragment) in map(_folded, p.heading)]
-    if linked:
-        return tuple(linked[:2])
-    if sum(len(passage.text) for passage in passages) <= _WHOLE_PAGE:
-        return passages
-    for passage in passages:
-        if any(_TO_DO.search(heading) for heading in passage.heading):
-            return (passage,)
-    query = " ".join((*alert.names, *alert.services)) or page.info.title
-    return index.search(query, k=1, path=page.info.path).passages or passages[:1]
-
-
-def _mentioning(name: str, alert: Alert, index: Index) -> Passage | None:
-    """The passage that names the alert: in a heading rather than in passing."""
-    found = index.search(" ".join((name, *alert.services)), k=_CANDIDATES).passages
-    word = re.compile(rf"(?<![\w-]){re.escape(name)}(?![\w-])", re.IGNORECASE)
-    named = [p for p in found if any(word.search(part) for part in (p.title, *p.heading))]
-    said = [p for p in found if word.search(p.text)]
-    return next(iter([*named, *said]), None)
+def _place(address: str) -> tuple[str, list[str]]:
+    """Host and repo of an address; raw files of a code host have a host of their own."""
+    parts = urlsplit(address)
+    host = (parts.hostname or "").replace("raw.githubusercontent.com", "github.com")
+    return host, _parts(unquote(parts.path))[:2]
 
 
 def _parts(path: str) -> list[str]:
-    parts = [_folded(part) for part in _without_suffix(path).split("/")]
-    while parts and parts[-1] in ("readme", "index", ""):
+    """Folders and file of a path, without suffix and without a file that stands for its folder."""
+    path = re.sub(r"\.(?:mdx?|txt|rst|html?|adoc)$", "", path, flags=re.IGNORECASE)
+    parts = [part for part in path.split("/") if _folded(part)]
+    while parts and _folded(parts[-1]) in ("readme", "index"):
         parts.pop()
     return parts
-
-
-def _stem(path: str) -> str:
-    return _without_suffix(path).rpartition("/")[2]
-
-
-def _without_suffix(path: str) -> str:
-    return re.sub(r"\.(?:mdx?|txt|rst|html?|adoc)$", "", path, flags=re.IGNORECASE)
 
 
 def _folded(text: str) -> str:
     """Letters and digits alone: ``queue-depth``, ``Queue depth`` and ``QueueDepth`` are one."""
     return re.sub(r"[\W_]+", "", text).lower()
-
-
-def _distinct(words: Sequence[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(word.strip(".:/-") for word in words if len(word) > 1))
