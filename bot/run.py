@@ -26,6 +26,7 @@ from agent.conversation import Conversation
 from agent.loop import Agent, Progress, build_agent
 from agent.settings import AgentSettings
 from bot.access import Visit
+from bot.alert_names import read_alert
 from bot.answering import Answering
 from bot.app import Interaction, Listener, build_app, catch_all, event_listeners
 from bot.blocks import render_answer, render_runbook
