@@ -6,9 +6,11 @@ where it is plainly meant for Footnote, by these rules, in this order:
 1.  Footnote has answered in the thread, or is about to: a notice of its own is not speaking.
 2.  Nobody told it to stop since it was last mentioned.
 3.  It addresses nobody else, by mention or by name.
-4.  It asks: a question, a request, or a problem. Thanks, chit-chat and what somebody is doing
-    are for people.
-5.  Since Footnote last spoke, nobody else has: otherwise people are talking to each other.
+4.  It asks: a question, a request, or a problem. Where nobody but its writer and Footnote takes
+    part in a thread that began with a mention, it is enough that it is no mere remark: thanks,
+    chit-chat and what somebody is doing are for people.
+5.  Since Footnote last spoke, nobody else has: otherwise people are talking to each other. Of an
+    edited message that holds up to now.
 6.  It comes from somebody whom Footnote has answered, or who mentioned it, in this thread; or it
     is a question, in a thread that a mention or an alert began.
 """
@@ -21,6 +23,7 @@ from typing import Literal
 from bot.events import SPOKEN, Identity, Message, Question, metadata_of
 from bot.mentions import mentioned, mentions, words_of
 from bot.phrases import asks, is_question, is_stop
+from bot.remarks import is_remark
 
 Action = Literal["answer", "help", "stop", "ignore"]
 
@@ -37,6 +40,8 @@ _CALLS = (
 )
 """``kim, can you?``, ``hey kim``, ``kim can you``, ``what do you think, kim?``, ``ask @kim``."""
 
+
+_CALL = re.compile(rf"{_GREETING}@([\w.-]+)(?=[\s,:]|$)")
 
 NOT_PART = "not part of the thread"
 
@@ -69,32 +74,34 @@ def decide(
         return Decision("help", "a bare mention")
     if not (answering or any(me.spoke(m) for m in earlier)):
         return Decision("ignore", NOT_PART)
-    if _was_stopped(earlier, me):
+    said = [m for m in thread if m.get("ts") != question.ts] if question.edited else earlier
+    if _was_stopped(said, me):
         return Decision("ignore", "told to stop earlier")
     if is_stop(words):
         return Decision("stop", "told to stop")
-    return _between_people(question, earlier, me, name_of)
+    return _between_people(question, said, me, name_of)
 
 
 def _between_people(
     question: Question,
-    earlier: Sequence[Message],
+    said: Sequence[Message],
     me: Identity,
     name_of: Callable[[str], str | None],
 ) -> Decision:
-    if mentioned(question.message):
+    root = said[0] if said else {}
+    others = {str(m["user"]) for m in said if _is_person(m, me)} - {str(question.user)}
+    alone = mentions(root, me.user_id) and not others
+    if mentioned(question.message) or _calls_somebody(question.words, me, name_of):
         return Decision("ignore", "addressed to somebody else")
-    if not asks(question.words):
+    if not (asks(question.words) or (alone and not is_remark(question.words))):
         return Decision("ignore", "nothing asked")
-    speakers = {str(m["user"]) for m in earlier if _is_person(m, me)} - {str(question.user)}
-    if _names(question.words, speakers, name_of):
+    if _names(question.words, others, name_of):
         return Decision("ignore", "addressed to somebody else")
-    last_own = max((i for i, m in enumerate(earlier) if me.spoke(m)), default=len(earlier))
-    if any(_is_person(m, me) and m["user"] != question.user for m in earlier[last_own + 1 :]):
+    last_own = max((i for i, m in enumerate(said) if me.spoke(m)), default=len(said))
+    if any(str(m.get("user")) in others and _is_person(m, me) for m in said[last_own + 1 :]):
         return Decision("ignore", "people are talking to each other")
-    if question.user in _askers(earlier, me):
+    if question.user in _askers(said, me):
         return Decision("answer")
-    root = earlier[0] if earlier else {}
     own_thread = not _is_person(root, me) or mentions(root, me.user_id)
     if own_thread and is_question(question.words):
         return Decision("answer")
@@ -134,8 +141,18 @@ def _names(words: str, speakers: Collection[str], name_of: Callable[[str], str |
     called = {match[1].strip(".-") for call in _CALLS[:3] if (match := call.match(low))}
     called |= {match[1].strip(".-") for call in _CALLS[3:] for match in call.finditer(low)}
     return bool(called) and any(
-        part in called for user in speakers for part in (name_of(user) or "").lower().split()
+        part in called for user in speakers for part in _parts(name_of(user))
     )
+
+
+def _calls_somebody(words: str, me: Identity, name_of: Callable[[str], str | None]) -> bool:
+    """Whether it begins with a name after an ``@`` that Slack made no mention of."""
+    called = _CALL.match(words.lower())
+    return called is not None and called[1] not in {"footnote", *_parts(name_of(me.user_id))}
+
+
+def _parts(name: str | None) -> list[str]:
+    return (name or "").lower().split()
 
 
 def _is_person(message: Message, me: Identity) -> bool:

@@ -8,31 +8,35 @@ pasted output is a problem all the same. The phrases of a few languages beside E
 import re
 
 
-def _alternatives(*lines: str) -> str:
+def alternatives(*lines: str) -> str:
     return "(?:" + "|".join(lines) + ")"
 
 
-_FILLER = _alternatives(
+_FILLER = alternatives(
     r"please|pls|plz|ok|okay|k|thanks|thank you|thx|ty|hey|hi|hello|no|yes|so|well|right|alright",
     r"all right|footnote|bot|assistant|now|just|here|again|already|for now|never ?mind|nvm|dear",
     r"you (?:can|may|should|could)|(?:can|could|would|will) you|i said|bitte|danke|jetzt|merci",
     r"s'il (?:te|vous) pla[iî]t|por favor|per favore|grazie|gracias",
 )
-_SPEAKING = _alternatives(
+_SPEAKING = alternatives(
     r"(?:answer|reply|respond|post|comment|talk|speak|writ|interrupt|interfer|spamm?)(?:ing|e)?",
     r"chim(?:e|ing) in|jump(?:ing)? in|butt(?:ing)? in|do(?:ing)? (?:that|this)|that|this|it",
 )
-_WHERE = _alternatives(
+_WHERE = alternatives(
     r"(?:to |on |in |of )?(?:me|us|this|here|this thread|the thread|this channel|everything)",
     r"any ?more|now|in here|to (?:everyone|everybody|every message)|with (?:that|this)",
 )
-_STOPPING = _alternatives(
+_STOPPING = alternatives(
     rf"stop(?: {_SPEAKING})?(?: {_WHERE})*",
     rf"(?:do not|don't|dont) {_SPEAKING}(?: {_WHERE})*",
     rf"(?:be |keep |stay )?(?:quiet|silent)(?: {_WHERE})*",
     rf"(?:stay|keep|get|butt) out(?: {_WHERE})?",
     r"(?:leave (?:us|me|it|this)(?: thread)?(?: alone)?)|no more (?:answers|replies|messages)",
-    r"silence|hush|shush|shut up|mute(?: yourself)?|go away|back off|(?:that's |that is )?enough",
+    r"(?:there(?:'s| is) )?no need to (?:answer|reply|respond)|(?:not|nobody asked) (?:for )?you",
+    r"you (?:don't|do not) (?:need|have) to (?:answer|reply|respond)",
+    r"(?:i|we)(?:'m|'re| am| are| was| were)? ?(?:not|n't) (?:talking|speaking) to you",
+    r"silence|sh+|hush|shush|shut up|mute(?: yourself)?|go away|back off",
+    r"(?:that's |that is )?enough",
     r"stopp|halt|hör auf|aufhören|ruhe|sei (?:still|ruhig)|schluss|genug|arr[eê]te|tais-toi",
     r"ça suffit|para|basta|c[aá]llate|detente|smettila|pare|chega|hou op|"
     r"стоп|хватит|замолчи|停|停止|"
@@ -50,7 +54,7 @@ _LEAD = re.compile(
 _THING = r"(?:the|this|that|these|those|it|there|my|our|your|any\w*|some\w*|every\w*)"
 _ONE = r"(?:i|we|you|they|he|she)"
 _QUESTION = re.compile(
-    _alternatives(
+    alternatives(
         r"what(?!ever)(?! (?:an?|i|we|you|they|he|she) |(?: the)? (?:hell|heck|fuck)$)",
         r"(?:what|how|where|who)'?s|why|whose|whom",
         r"how(?! (?:nice|cool|weird|odd|strange|funny|great|annoying|awful|sweet)\b)",
@@ -78,18 +82,19 @@ _QUESTION = re.compile(
     + r"\b"
 )
 _ASKING = re.compile(
-    _alternatives(
+    alternatives(
         r"\bany (?:idea|clue|thoughts?|suggestions?|hints?|advice|chance|docs?|pointers?|tips?)\b",
         r"\b(?:what|how) about\b|\bhow come\b|\bwhat if\b",
         r"\b(?:not sure|no idea|no clue|don'?t know|do not know|dunno|unclear|wonder(?:ing)?|"
         r"confused|curious|don'?t (?:get|understand|see)|can'?t (?:tell|see|figure out)) "
         r"(?:how|what|why|where|when|which|who|whether|if)\b",
+        r"^(?:and )?(?:to|from|in|on|with|for|by|since|until|at|of) (?:which|what|whom|when)\b",
         r"\b(?:can|could|would|will) (?:you|someone|somebody|anyone|anybody) \w",
     )
 )
 """What asks wherever it stands in a clause."""
 _REQUEST = re.compile(
-    _alternatives(
+    alternatives(
         r"show (?:me|us|the|all|an?|more|it|that|where|how|what)\b",
         r"(?:give|send|get|tell|remind|point|walk|teach|link|help|guide|find) (?:me|us)\b"
         r"(?! (?:a|one|two) (?:sec|second|min|minute|moment|bit|break)\b)",
@@ -106,6 +111,11 @@ _REQUEST = re.compile(
         r"now (?:for|with|in|on) (?!it\b|my\b)\w|for (?!now|sure|real|what|me\b|us\b|the|your)\w",
         r"i (?:still )?(?:need|want) (?:help|to (?:know|see|understand|find)|the|more)\b",
         r"i(?:'d| would) (?:like|love) (?:to (?:know|see|understand|find)|the|more|an?)\b",
+        r"(?:what )?i (?:mean|meant)\b|need (?:the|more|help|an? (?:example|link))\b",
+        r"(?:in|auf|en|em) (?:english|german|french|spanish|short|deutsch|français|español)$",
+        r"(?:repeat|rephrase|shorten|summari[sz]e|shorter|longer|simpler|retry|tl;?dr)\b",
+        r"(?:got )?(?:a |the )?link (?:to|for)\b|(?:anything|what|who|where|something) else\b",
+        r"any(?: other)? (?:risks?|downsides?|alternatives?|options?|side effects?)$",
         r"(?:yes|yeah|sure|ja|oui|sí) (?:please|bitte|s'il (?:te|vous) pla[iî]t|por favor)$",
         r"(?:zeige?|erkläre?|liste|nenne?|such|finde|hilf|beschreibe?) \w|gib (?:mir|uns)\b",
         r"(?:montre|explique|donne|cherche|trouve|aide)(?:z|r)?\b",
@@ -134,7 +144,7 @@ _CJK = re.compile(
 )
 
 _CODE = re.compile(
-    _alternatives(
+    alternatives(
         r"\b[A-Z][A-Z0-9]+[-_]\d{2,}\b|\bE[A-Z]{5,}\b|\bERR_\w+",
         r"\b\w+(?:Error|Exception|Failure|BackOff|Killed|Timeout|Fault)\b|Traceback \(most recent",
         r"\bHTTP(?:/[\d.]+)? ?[45]\d\d\b|\b(?:exit|status|error|return) (?:code|"
@@ -144,7 +154,7 @@ _CODE = re.compile(
 )
 _NOT = r"(?:not|n't|nt|never|no longer|cannot|won't)"
 _PROBLEM = re.compile(
-    _alternatives(
+    alternatives(
         r"\b(?:errors?|exceptions?|traceback|stack ?trace|fail(?:s|ed|ing|ures?)?|broken|breaks|"
         r"broke)\b",
         r"\b(?:crash(?:es|ed|ing)?|stuck|hangs?|hanging|hung|tim(?:es?|ed|ing) out|timeouts?|"
@@ -158,9 +168,15 @@ _PROBLEM = re.compile(
         r"deploy|"
         r"finish|com(?:e|ing) up|solv|go(?:ne)? away|find|reach|open|log in|see|"
         r"get(?:ting)? it)\w*",
-        r"\b(?:no luck|no effect|nothing (?:happen|chang|help)\w*|same (?:error|problem|issue|"
-        r"thing|result))",
-        r"\b(?:dead|deprecated|outdated|expired|invalid|no existe|sin funcionar)\b|\b404\b",
+        r"\b(?:no (?:luck|effect|change|difference)|(?:nothing|no) (?:happen|chang|help)\w*|"
+        r"same (?:error|problem|issue|thing|result))",
+        rf"\b(?:wrong|incorrect|outdated)\b(?! (?:thread|channel|window|chat)\b)|"
+        rf"{_NOT} (?:right|correct|true|better|what i)\b|\bcontradict\w*|\bworse\b",
+        rf"\b(?:fir|happen)\w* again$|{_NOT} (?:\w+ )?(?:understand|get (?:it|that|this))",
+        r"\b(?:i(?:'m| am)? (?:lost|confused)|makes no sense|unclear|not clear)\b",
+        r"\bstill (?:\w+ )?(?:grow|climb|ris|increas|going up|fill|fir|restart|fail)\w*",
+        r"\bno such\b|\b(?:cannot|unable to) \w|\bblocked\b",
+        r"\b(?:dead|deprecated|expired|invalid|no existe|sin funcionar)\b|\b404\b",
         r"\bstill (?:the same|down|red|seeing|getting|slow|happening|there|firing|pending|there|"
         r"no)\b",
         r"\bkeeps? \w+ing\b|\b(?:got|getting|seeing) (?:an? |the |these )?(?:warnings?|alerts?)\b",
@@ -176,7 +192,7 @@ _NOT_SETTLED = re.compile(
     rf"{_NOT} (?:\w+ )?(?:fix|resolv|solv|gone|clear|recover|work|help)\w*|didn't (?:fix|help|work)"
 )
 _SETTLED = re.compile(
-    _alternatives(
+    alternatives(
         r"\b(?:no|without|zero) (?:more |longer |any )?(?:\w+ )?(?:errors?|fail\w*|problems?|"
         r"issues?|alerts?)",
         rf"{_NOT} (?:fail|crash|hang|tim)\w*|\b(?:fixed|resolved|solved|gone|cleared|recovered|"
@@ -190,10 +206,19 @@ _SETTLED = re.compile(
         r"^(?:i'?m|i am|we'?re|we are|i'?ll|i will|we'?ll|let me|let's|going to|will)\b"
         r"(?! (?:still |also |now )*(?:getting|seeing|stuck|having|hitting|unable|not|lost|"
         r"blocked))",
+        r"\b(?:error|failure)\w*(?: rates?)? (?:\w+ )?(?:drop|stop|back to|down to|fine|ok)\w*",
+        r"^fail(?:ing|ed) over\b|"
+        r"^(?!fail|crash|tim|hang|deni)(?:\w+ed|reran) (?:the|all|an?|our|my)\b",
         r"^(?:looking|checking|investigating|restarting|rolling|deploying|watching|trying|"
         r"retrying|on it)\b",
     )
 )
+
+_EXPLAINED = re.compile(
+    r"\W*(?:root cause|turned out|"
+    r"(?:i |we )?found (?:it|the (?:\w+ )?(?:problem|issue|cause|bug)))\b"
+)
+"""What follows says what it was, not what it is."""
 
 _FENCED = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
 _ADDRESS = re.compile(r"<[a-z]+:[^<>\s]*(?:\|[^<>]*)?>|https?://\S+|<[@#!][^<>]*>", re.IGNORECASE)
@@ -225,7 +250,7 @@ def is_request(words: str) -> bool:
         or _CONTINUED.fullmatch(clause)
         or _REQUEST.match(clause)
         or (not _THANKS.match(clause) and _REQUEST.match(_led(clause)))
-        for clause in _clauses(_prose(words))
+        for clause in clauses_of(words)
     )
 
 
@@ -235,7 +260,8 @@ def is_problem(words: str) -> bool:
     Pasted output counts: an error in a code block is a problem too.
     """
     shown = _QUOTED.sub(" ", _ADDRESS.sub(" ", words)).replace("’", "'")
-    return any(_is_broken(clause) for clause in _clauses(shown))
+    explained = _EXPLAINED.match(shown.lower())
+    return not explained and any(_is_broken(clause) for clause in _clauses(shown))
 
 
 def asks(words: str) -> bool:
@@ -256,6 +282,11 @@ def _prose(words: str) -> str:
     for aside in (_FENCED, _ADDRESS, _EMOJI, _QUOTED):
         words = aside.sub(" ", words)
     return words.lower().replace("’", "'")
+
+
+def clauses_of(words: str) -> list[str]:
+    """What is said in a person's own words, clause by clause."""
+    return _clauses(_prose(words))
 
 
 def _clauses(text: str) -> list[str]:

@@ -56,6 +56,9 @@ ALERT: tuple[Said, ...] = (("alert", "FIRING"), ("sam", f"{AT} what now?"), ("bo
         (ASKED, ("sam", "and how do I check that it worked")),
         (ASKED, ("sam", "still the same error after that")),
         (ASKED, ("kim", "what about the EU cluster?")),
+        (ASKED, ("sam", "I meant staging")),
+        (ASKED, ("sam", "the other cluster")),
+        (ASKED, ("sam", "@Footnote and in the EU")),
         (ALERT, ("kim", "is there a dashboard?")),
         (TAGGED, ("kim", "and in the EU?")),
         (TAGGED, ("lee", f"{AT} and in the EU?")),
@@ -87,7 +90,10 @@ def test_it_answers_what_is_meant_for_it(thread: tuple[Said, ...], says: Said) -
         ((*TAGGED, ), ("lee", "show me the dashboard"), "not one of the askers"),
         ((*TAGGED, ), ("lee", "did you look at the pods?"), "not one of the askers"),
         ((*TAGGED, ("lee", "found it")), ("kim", "which pod is it?"), BETWEEN),
+        (ASKED, ("sam", "@kim can you look?"), "addressed to somebody else"),
         (ASKED, ("kim", "that is what I do as well"), "nothing asked"),
+        ((*ASKED, ("kim", "hm"), ("bot", "x")), ("sam", "the other cluster"), "nothing asked"),
+        (ALERT, ("sam", "the other cluster"), "nothing asked"),
         (ASKED, ("sam", "thanks a lot!"), "nothing asked"),
         (ASKED, ("sam", "ok, got it :thumbsup:"), "nothing asked"),
         (ASKED, ("sam", ":+1:"), "nothing asked"),
@@ -101,6 +107,22 @@ def test_it_answers_what_is_meant_for_it(thread: tuple[Said, ...], says: Said) -
 )  # fmt: skip
 def test_it_stays_silent_between_people(thread: tuple[Said, ...], says: Said, why: str) -> None:
     assert hear(*thread, says) == ("ignore", why)
+
+
+def edited(*after: Said) -> str:
+    """What becomes of a follow-up that was changed after others had written."""
+    said = (*ASKED, ("sam", "and for the eu?"), *after)
+    thread = [message(number, line) for number, line in enumerate(said)]
+    question = read_message({**thread[2], "edited": {}}, ME, channel="C0X")
+    assert isinstance(question, Question)
+    return decide(question, thread, ME, name_of=NAMES.get).reason
+
+
+def test_an_edited_follow_up_is_judged_by_what_the_thread_is_now() -> None:
+    assert edited() == ""
+    assert edited(("kim", "use helm")) == BETWEEN
+    assert edited(("kim", "use helm"), ("kim", f"{AT} right?"), ("bot", "Yes [a-0].")) == ""
+    assert edited(("kim", "stop")) == "told to stop earlier"
 
 
 def test_stop_is_heard_with_and_without_a_mention() -> None:

@@ -8,6 +8,10 @@ from bot.phrases import asks, is_question, is_stop
 from tests.waiting import cpu_seconds
 
 ASKING = [
+    "no that's wrong", "wrong runbook", "that's not what I asked", "I don't understand",
+    "I meant the ledger service", "no change", "it got worse", "it fired again", "cannot evict pod",
+    "the queue is still growing", "since when", "to which version", "any side effects",
+    "anything else I should check", "auf deutsch", "link to the runbook", "summarize",
     "compare v1 and v2", "would a restart help", "that link is dead", "404 on that link",
     "shorter please", "next step", "sigue sin funcionar", "per favore spiega", "job keeps failing",
     "tried that, no luck", "got \"connection refused\" on port 5432",
@@ -37,6 +41,9 @@ ASKING = [
     "hm, why is that", "the runbook link is broken", "where is it", "who owns this",
 ]  # fmt: skip
 SILENT = [
+    "error rate is dropping", "failed over to replica 2", "restarted the hung worker",
+    "root cause: expired cert, renewed it", "found the problem, cert expired",
+    "the errors have stopped", "retried the failed jobs, all green", "sorry, wrong thread",
     "ok let me look", "it recovered by itself", "the retry worked", "going with option 2",
     "in progress", "on my way", "have a look at this", "that was it", "hat geklappt",
     "parfait merci beaucoup", "paged the owners", "works like a charm", "ok please wait",
@@ -64,7 +71,8 @@ STOPPING = [
     "STOP STOP", "you can stop now", "never mind, stop", "enough", "please don't answer here",
     "thanks, that's enough", "can you stop", "stop it now please", "don't reply any more",
     ":octagonal_sign: stop", "Stop, please!", "shut up", "leave us alone", "hör auf", "arrête",
-    "basta", "bitte stopp", "stop responding to me",
+    "basta", "bitte stopp", "stop responding to me", "no need to answer", "not you, footnote",
+    "I wasn't talking to you", "you don't have to reply here", "nobody asked you",
 ]  # fmt: skip
 GOING_ON = [
     "stop the payments-api how?", "how do I stop the worker?", "never mind", "it stopped",
