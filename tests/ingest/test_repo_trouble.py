@@ -232,9 +232,7 @@ def test_a_command_that_hangs_is_ended_with_its_children(tmp_path: Path) -> None
     mark = tmp_path / "child"
     git(tmp_path, "config", "alias.hang", f"!echo $$ > {mark}; sleep 60")
     seconds = 0.5
-    while not (
-        mark.exists() and mark.read_text().strip()
-    ):  # on a slow machine the child begins later
+    while not (mark.exists() and mark.read_text().strip()):  # it may begin late
         with pytest.raises(DocsRepoError) as error:
             Git(tmp_path, seconds).run("hang")
         assert problem(error) == "timeout"
