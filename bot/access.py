@@ -107,6 +107,6 @@ class Access:
         at_home = self._me.home(visit.user_team)
         if person is None:
             return None if at_home else _STRANGER
-        if person.is_stranger or not self._me.home(person.team):
+        if person.is_stranger or not self._me.home(person.team, person.enterprise):
             return _STRANGER
         return _GUEST if person.is_guest and not self._settings.guests else None

@@ -42,9 +42,10 @@ class Identity:
         """True for own messages by which Footnote takes part: all but its notices."""
         return self.wrote(message) and metadata_of(message)[0] != NOTICE
 
-    def home(self, team: str | None) -> bool:
-        """True when ``team`` is this workspace or organisation, or is not told."""
-        return team in (None, "", self.team_id) or team == (self.enterprise_id or self.team_id)
+    def home(self, *teams: str | None) -> bool:
+        """True when one of these is this workspace or its organisation, or none is told."""
+        told = {team for team in teams if team}
+        return not told or not told.isdisjoint({self.team_id, self.enterprise_id})
 
 
 def metadata_of(message: Message) -> tuple[str | None, dict[str, Any]]:

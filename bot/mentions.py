@@ -10,6 +10,8 @@ Message = Mapping[str, Any]
 
 _ADDRESSED = re.compile(r"<(?:@|!subteam\^|!(?=here|channel|everyone))([A-Za-z0-9]+)[|>]")
 
+_UNSEEN = " \t\r\n\u00a0\u200b\u200c\u200d\u2060\ufeff"
+
 
 def mentions(message: Message, user_id: str) -> bool:
     """True when the message addresses this user, in its text or only in its blocks."""
@@ -38,7 +40,7 @@ def words_of(message: Message, user_id: str) -> str:
     """The words of a person's message: its text, or its blocks where that is empty."""
     said = without_own_mention(message, user_id)
     text = said["text"] or "\n".join(BlockReader().lines(said["blocks"]))
-    return text.strip()
+    return text.strip(_UNSEEN)
 
 
 def files_of(message: Message) -> tuple[str, ...]:

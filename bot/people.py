@@ -27,6 +27,8 @@ class Person:
 
     name: str
     team: str | None = None
+    enterprise: str | None = None
+    """The organisation of their workspace, where it is one of several."""
     is_bot: bool = False
     is_guest: bool = False
     is_stranger: bool = False
@@ -120,6 +122,7 @@ def _read_person(user: dict[str, Any]) -> Person:
     return Person(
         name=str(name or user.get("name") or "somebody"),
         team=user.get("team_id"),
+        enterprise=(user.get("enterprise_user") or {}).get("enterprise_id"),
         is_bot=bool(user.get("is_bot")),
         is_guest=bool(user.get("is_restricted") or user.get("is_ultra_restricted")),
         is_stranger=bool(user.get("is_stranger")),

@@ -104,9 +104,12 @@ def is_whole(own: Sequence[Message]) -> bool:
     """Whether the newest of these answers to a question stands there with all its parts."""
     if not own:
         return False
-    newest = _payload(own[-1])
-    parts = {_payload(m).get("part") for m in own if _payload(m).get("answer") == newest["answer"]}
-    return len(parts) >= int(newest.get("parts") or 1)
+    newest, parts = _payload(own[-1]), set[str]()
+    for payload in map(_payload, own):
+        if payload.get("answer") == newest.get("answer"):
+            parts.add(str(payload.get("part")))
+    wanted = newest.get("parts")
+    return len(parts) >= (wanted if isinstance(wanted, int) else 1)
 
 
 def unmarked(message: Message, me: Identity) -> bool:

@@ -12,8 +12,9 @@ from bot.app import ANYTHING, Interaction
 from bot.channels import Channel
 from bot.events import Identity
 from bot.people import People
+from bot.sandbox.server import Sandbox
 from bot.settings import BotSettings
-from tests.bot.stage import Json
+from tests.bot.stage import Json, Slack
 from tests.bot.test_run import ONCALL, System
 from tests.waiting import wait_for
 
@@ -120,3 +121,17 @@ def test_a_person_who_may_ask_lets_no_channel_that_others_read() -> None:
     access = Access(people, Identity("U0", None, "T0"), settings, lambda _: Channel())
     assert "shared with another organisation" in (access.refusal(visit) or "")
     assert access.refusal(replace(visit, channel=INCIDENT, is_shared=None, is_public=False)) is None
+
+
+def test_who_belongs_to_another_workspace_of_the_organisation_may_ask(
+    workspace: Sandbox, slack: Slack
+) -> None:
+    sister = {"team_id": "T0SISTER", "enterprise_user": {"enterprise_id": "E0CORP"}}
+    foreign = {"team_id": "T0FOREIGN", "enterprise_user": {"enterprise_id": "E0OTHER"}}
+    slack.post("reset", users={"U0SISTER": sister, "U0FOREIGN": foreign})
+    people = People(WebClient("xoxb-sandbox", base_url=workspace.api_url))
+    me = Identity("U0FOOTNOTE", None, "T0SANDBOX", "E0CORP")
+    settings = BotSettings(bot_token="xoxb-1")
+    access = Access(people, me, settings, lambda _: Channel())
+    assert access.refusal(Visit("U0SISTER", user_team="T0SISTER")) is None
+    assert access.refusal(Visit("U0FOREIGN", user_team="T0FOREIGN")) is not None

@@ -81,8 +81,8 @@ def test_what_people_did_not_ask_is_no_question(event: dict[str, Any]) -> None:
     assert read_event(envelope(**event), ME) is None
 
 
-@pytest.mark.parametrize("subtype", ["file_share", "thread_broadcast"])
-def test_files_and_broadcasts_are_messages(subtype: str) -> None:
+@pytest.mark.parametrize("subtype", ["file_share", "thread_broadcast", "me_message"])
+def test_files_broadcasts_and_what_people_say_of_themselves_are_messages(subtype: str) -> None:
     assert question(text=f"{AT} why?", subtype=subtype) is not None
 
 
@@ -97,6 +97,26 @@ def test_a_reply_and_a_direct_message_need_no_mention() -> None:
     )
     assert direct is not None
     assert (direct.thread_ts, direct.is_direct) == (direct.ts, True)
+
+
+def test_a_message_in_the_apps_own_tab_is_a_direct_one() -> None:
+    found = question(text="how?", channel="D0X", channel_type="app_home")
+    assert found is not None
+    assert found.is_direct
+
+
+def test_a_field_that_is_no_text_counts_as_missing() -> None:
+    junk = {"thread_ts": 17, "client_msg_id": {}, "channel_type": 3, "user_team": [], "team": 5}
+    found = question(text=AT, **junk)
+    assert found is not None
+    assert (found.thread_ts, found.gesture, found.channel_type) == (found.ts, None, "channel")
+    assert found.user_team is None
+
+
+def test_a_mention_and_what_nobody_can_see_is_a_bare_one() -> None:
+    found = question(text=f"{AT}\u00a0\u200b ")
+    assert found is not None
+    assert found.words == ""
 
 
 def changed(now: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:

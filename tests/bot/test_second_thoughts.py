@@ -128,3 +128,16 @@ def test_a_follow_up_whose_words_stand_in_blocks_alone_is_answered(
     slack.deliver(event("message", text="", blocks=blocks, ts="1999999999.000100", thread_ts=root))
     wait_for(lambda: len(slack.posts()) == 2)
     assert script.conversations[-1].question == "and then?"
+
+
+def test_a_follow_up_that_asked_nothing_is_answered_once_it_was_edited_into_a_question(
+    slack: Slack, start: Start, script: Script
+) -> None:
+    running = start()
+    root = answered_thread(slack)
+    running.settle(2)
+    ts = say(slack, "ok", thread_ts=root)
+    running.settle(3)
+    slack.post("edit", channel="C0INCIDENT", ts=ts, text="ok, and for the EU?")
+    wait_for(lambda: len(slack.posts()) == 2)
+    assert script.conversations[-1].question == "ok, and for the EU?"

@@ -13,6 +13,7 @@ from bot.events import Question
 from bot.run import connect
 from bot.sandbox.server import Sandbox
 from bot.settings import BotSettings
+from bot.thread import EVENT_TYPE
 from tests.bot.conftest import Start
 from tests.bot.stage import Json, Script, Slack
 from tests.waiting import PATIENCE, wait_for
@@ -282,3 +283,53 @@ def test_what_is_told_of_a_refused_call_is_told_once(
     with pytest.raises(SlackRefused, match="cannot be reached"):
         identify(open_clients(away).read)
     assert not [record for record in caplog.records if record.name.startswith("slack")]
+
+
+@pytest.mark.parametrize("trouble", [{"error": "internal_error"}, {"status": 502}])
+def test_a_thread_that_slack_does_not_hand_out_at_once_is_asked_for_again(
+    trouble: Json, slack: Slack, start: Start, script: Script
+) -> None:
+    start()
+    root = say(slack, "ledger is slow")
+    slack.post("fail", method="conversations.replies", times=1, **trouble)
+    say(slack, f"{AT} why?", thread_ts=root)
+    reply_to(slack, root)
+    assert [turn.text for turn in script.conversations[-1].earlier] == ["ledger is slow"]
+
+
+def test_a_follow_up_whose_thread_cannot_be_read_is_answered_when_it_can(
+    slack: Slack, start: Start, script: Script
+) -> None:
+    running = start()
+    root = say(slack, f"{AT} how do I roll back?")
+    reply_to(slack, root)
+    running.settle(2)
+    slack.post("fail", method="conversations.replies", error="fatal_error", times=2)
+    say(slack, "and how do I check it?", thread_ts=root)
+    running.settle(3)
+    assert len(replies(slack, root)) == 1
+    running.recovery.recover(at_start=True)
+    wait_for(lambda: len(replies(slack, root)) == 2)
+    assert script.conversations[-1].question == "and how do I check it?"
+
+
+def test_an_answer_that_a_crash_left_without_its_last_part_is_made_again(
+    slack: Slack, start: Start, script: Script
+) -> None:
+    first = start()
+    script.gate.clear()
+    ts = say(slack, f"{AT} how do I roll back?")
+    assert script.entered.wait(PATIENCE)
+    payload = {"answer": "a1", "question": ts, "part": 0, "parts": 2}
+    half = first.answering.clients.post.chat_postMessage(
+        channel="C0INCIDENT",
+        thread_ts=ts,
+        text="First half",
+        metadata={"event_type": EVENT_TYPE, "event_payload": payload},
+    )
+    first.die(script)
+    script.gate.set()
+    start()
+    wait_for(lambda: [m["ts"] for m in replies(slack, ts)] != [half["ts"]] and replies(slack, ts))
+    [reply] = replies(slack, ts)
+    assert reply["metadata"]["event_payload"]["parts"] == 1

@@ -1,6 +1,7 @@
 """Slack thread -> Conversation, also for long threads and strange messages."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from hypothesis import given, settings
@@ -9,13 +10,27 @@ from hypothesis import strategies as st
 from agent.answer import Answer
 from agent.conversation import CitedChunk
 from bot.events import NOTICE, Identity, Question
+from bot.manners import decide
 from bot.reply import MAX_METADATA, answer_payload, plain_parts
-from bot.thread import MAX_CHARS, build_conversation, notes, question_text
+from bot.thread import (
+    MAX_CHARS,
+    alert_text,
+    build_conversation,
+    is_whole,
+    notes,
+    question_text,
+    replies_of,
+)
 from ingest.documents import Passage
 
 ME = Identity("U0FOOTNOTE", "B0FOOTNOTE", "T1")
 NAMES = {"U1": "sam", "U2": "kim"}
 Json = dict[str, Any]
+PLACES = (
+    "user", "text", "blocks", "attachments", "files", "metadata", "event_type", "event_payload",
+    "cited", "question", "answer", "parts", "bot_id", "bot_profile", "username", "name", "subtype",
+    "type", "elements", "user_id",
+)  # fmt: skip
 
 
 def ask(text: str = "why?", **message: Any) -> Question:
@@ -149,3 +164,32 @@ def test_metadata_holds_as_many_chunks_as_fit() -> None:
 
 def test_the_asker_s_id_goes_along_for_their_daily_limit() -> None:
     assert build_conversation(ask(), [], ME, NAMES.get).asker_id == ask().user
+
+
+def test_an_answer_is_whole_with_its_last_part() -> None:
+    first, second = ({"answer": "x", "part": n, "parts": 2} for n in range(2))
+    assert not is_whole([])
+    assert not is_whole([own(1, "a", **first)])
+    assert is_whole([own(1, "a", **first), own(2, "b", **second)])
+    assert not is_whole([own(1, "a", answer="w", part=0, parts=1), own(2, "b", **first)])
+    assert is_whole([own(1, "a", question="1")])
+
+
+JUNK = st.recursive(
+    st.none() | st.integers() | st.text(max_size=6) | st.sampled_from(["U1", "U2", "U0FOOTNOTE"]),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(PLACES), inner, max_size=4)
+    ),
+    max_leaves=8,
+)
+
+
+@settings(deadline=None)
+@given(st.lists(st.dictionaries(st.sampled_from(PLACES), JUNK), max_size=4))
+def test_no_message_in_a_thread_is_strange_enough_to_raise(messages: list[Json]) -> None:
+    thread = [{**said(n, "how?"), **message} for n, message in enumerate(messages)]
+    build_conversation(ask(), thread, ME, NAMES.get)
+    decide(replace(ask("and then?"), is_mention=False), thread, ME, name_of=NAMES.get)
+    is_whole(replies_of("1700000001.000100", thread, ME))
+    alert_text(ask(), thread, ME)
+    notes(ask(), thread)
