@@ -88,7 +88,7 @@ def _folded_within(group: Group) -> list[Part]:
             shown = _text_of((out, *group.segments[number + 1 :]))
             lines = (
                 _fresh_addresses(line, shown) if repeats.hold(_line_words(line)) else line
-                for line in text.split("\n")
+                for line in _units(text)
             )
             kept = "\n".join(line for line in lines if line is not None)
             if kept.strip():
@@ -131,7 +131,20 @@ def _fresh_addresses(text: str, shown: str) -> str | None:
 
 def _lines(parts: Iterable[Part]) -> Iterator[str]:
     for text, _ in parts:
-        yield from filter(str.strip, map(_line_words, text.split("\n")))
+        yield from filter(str.strip, map(_line_words, _units(text)))
+
+
+def _units(text: str) -> list[str]:
+    """The lines of a text; code in a fence stays together, whichever of its lines are repeats."""
+    units: list[str] = []
+    in_code = False
+    for line in text.split("\n"):
+        if in_code:
+            units[-1] += f"\n{line}"
+        else:
+            units.append(line)
+        in_code ^= line.count("```") % 2 == 1
+    return units
 
 
 def _line_words(line: str) -> str:

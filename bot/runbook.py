@@ -62,14 +62,14 @@ class _Search:
                 return Runbook(passages, "its runbook link")
         for name in alert.names:
             if passages := self._called(name) or self._about(name):
-                return Runbook(passages, f"the alert name {name}")
+                return Runbook(passages, f"the name {name}")
         for look, names in (
             (self._called, (*alert.titles, *alert.identifiers)),
             (self._about, (*alert.identifiers, *alert.titles)),
         ):
             for name in names:
                 if passages := look(name):
-                    return Runbook(passages, f"the alert name {name}")
+                    return Runbook(passages, f"the name {name}")
         return None
 
     def _page_at(self, address: str) -> Page | None:

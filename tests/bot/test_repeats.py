@@ -79,3 +79,9 @@ def test_the_address_of_what_is_folded_is_shown_once_and_where_its_words_are() -
     feed = {"title": "API is slow", "title_link": "https://st.test/1", "text": "We look into it."}
     message = {"text": "<https://st.test/1|API is slow>", "attachments": [feed]}
     assert message_text(message) == "API is slow (https://st.test/1)\nWe look into it."
+
+
+def test_code_stays_whole_though_one_of_its_lines_is_said_elsewhere() -> None:
+    code = "```\nstep one\nERROR: exit code 1\n    at line 3\n```"
+    attachment = {"title": "ERROR: exit code 1", "text": f"The log:\n{code}"}
+    assert message_text({"attachments": [attachment]}).endswith(f"The log:\n{code}")
