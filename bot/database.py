@@ -13,7 +13,13 @@ from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.exc import ArgumentError, NoSuchModuleError, OperationalError, SQLAlchemyError
+from sqlalchemy.exc import (
+    ArgumentError,
+    DBAPIError,
+    NoSuchModuleError,
+    OperationalError,
+    SQLAlchemyError,
+)
 from sqlalchemy.orm import Session
 
 from bot.records import Base
@@ -59,9 +65,10 @@ def insert(session: Session, table: type[Base], **values: object) -> bool:
 
 def _explanation(engine: sa.Engine, error: Exception) -> str:
     if engine.dialect.name != "sqlite":
-        # Only what the server says of a connection: other errors quote what was to be written.
-        said = str(error.orig).strip() if isinstance(error, OperationalError) else ""
-        reason = said.splitlines()[0] if said else type(error).__name__
+        orig = error.orig if isinstance(error, DBAPIError) else None
+        # What is said of a connection, no more: other errors quote what was to be written.
+        quiet = isinstance(error, OperationalError) or getattr(orig, "sqlstate", "") is None
+        reason = next(iter(str(orig).splitlines() if quiet else ()), type(error).__name__)
         return (
             f"DATABASE_URL: the database cannot be used ({reason}); "
             "check that it runs, its name, user and password"
@@ -104,7 +111,7 @@ def open_database(database_url: str | None, data_dir: Path) -> sa.Engine:
             return _with_tables(_sqlite(parsed))
         if parsed.get_backend_name() == "postgresql":
             return _with_tables(_postgres(parsed))
-    except (ArgumentError, NoSuchModuleError) as error:
+    except (ArgumentError, NoSuchModuleError, ValueError) as error:
         raise _no_address() from error
     except ImportError as error:
         raise SettingsError(
@@ -117,7 +124,7 @@ def open_database(database_url: str | None, data_dir: Path) -> sa.Engine:
 def _no_address() -> SettingsError:
     return SettingsError(
         "DATABASE_URL is not a database address that can be used; "
-        "write postgresql://user:password@host/name"
+        "write postgresql://user:password@host/name, with %2F for a / in the password and so on"
     )
 
 

@@ -3,7 +3,7 @@
 Nothing is changed: no ingest is run, no message is posted, no token of the model is spent.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -14,9 +14,11 @@ from slack_sdk import WebClient
 from agent.checkup import examine_model
 from agent.settings import AgentSettings
 from bot.channels import read_channels
-from bot.clients import SILENT, SLACK_FAILED, identify, open_clients, slack_error
+from bot.clients import SILENT, SLACK_FAILED, greet, open_clients, slack_error
+from bot.database import open_database
 from bot.manifest import read_manifest
 from bot.settings import BotSettings
+from ingest.chroma import probe_server
 from ingest.config_file import read_collections, read_config_file
 from ingest.embedder import open_embedder
 from ingest.errors import FootnoteError, SettingsError
@@ -61,6 +63,10 @@ def examine() -> list[Finding]:
         findings += _check("embedder", lambda: open_embedder(index).name)
         findings += _check("schedule", lambda: _schedule(index))
         findings.append(_index(index))
+        if index.chroma_host is not None:
+            findings += _check("chroma", lambda: probe_server(index))
+    if index is not None and bot is not None:
+        findings += _check("journal", lambda: _journal(bot, index))
     if agent is not None:
         findings += _model(agent)
     if bot is not None:
@@ -129,6 +135,14 @@ def _index(settings: IndexSettings) -> Finding:
     return Finding("index", "ok", said)
 
 
+def _journal(settings: BotSettings, index_settings: IndexSettings) -> str:
+    url = settings.database_url.get_secret_value() if settings.database_url else None
+    engine = open_database(url, index_settings.data_dir)
+    engine.dispose()
+    place = f"{engine.url.host or 'this machine'}, " if engine.dialect.name != "sqlite" else ""
+    return f"{place}{engine.url.database} can be used"
+
+
 def _model(settings: AgentSettings) -> list[Finding]:
     if not (settings.api_key or settings.auth_token):
         said = "no ANTHROPIC_API_KEY: answers are the best passages, word for word"
@@ -148,20 +162,19 @@ def _slack(settings: BotSettings) -> list[Finding]:
         said = "no tokens: footnote try needs none, docs/slack.md shows how to get them"
         return [Finding("slack", "note", said)]
     try:
-        client = open_clients(settings).read
-        me = identify(client)
+        me = greet(open_clients(settings).read)
     except FootnoteError as error:
         return [Finding("slack", "fail", str(error))]
     return [
-        Finding("slack", "ok", f"connected to team {me.team_id} as {me.user_id}"),
-        _scopes(client),
+        Finding("slack", "ok", f"connected to team {me['team_id']} as {me['user_id']}"),
+        _scopes(me.headers),
         *_app_token(settings),
     ]
 
 
-def _scopes(client: WebClient) -> Finding:
+def _scopes(headers: Mapping[str, str]) -> Finding:
     """Slack names the token's scopes in a header of every answer."""
-    granted = client.auth_test().headers.get("x-oauth-scopes") or ""
+    granted = headers.get("x-oauth-scopes") or ""
     missing = (read_manifest().scopes or frozenset()) - set(granted.replace(" ", "").split(","))
     if missing and granted:
         names = ", ".join(sorted(missing))

@@ -6,12 +6,14 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from httpx import TransportError
+import httpx
+from httpx import HTTPError
 
-from ingest.errors import FootnoteError, IndexDamaged, IngestError
+from ingest.errors import FootnoteError, IndexDamaged, IngestError, StoreAway
 from ingest.settings import IndexSettings
 
 
@@ -36,9 +38,10 @@ _leave_dotenv_alone()
 
 from chromadb import Collection, HttpClient, PersistentClient  # noqa: E402  # see above
 from chromadb.api import ClientAPI  # noqa: E402
+from chromadb.api.base_http_client import BaseHTTPClient  # noqa: E402  # see above
 from chromadb.api.shared_system_client import SharedSystemClient  # noqa: E402
 from chromadb.config import Settings  # noqa: E402
-from chromadb.errors import NotFoundError  # noqa: E402
+from chromadb.errors import ChromaError, NotFoundError  # noqa: E402
 
 __all__ = [
     "ClientAPI",
@@ -46,9 +49,15 @@ __all__ = [
     "check_file",
     "close_client",
     "open_client",
+    "probe_server",
     "reading",
     "writing",
 ]
+
+PROBE_SECONDS = 5.0
+"""How long a server may take to say that it is there."""
+SERVER_SECONDS = 60.0
+"""How long it may be silent over a batch of vectors."""
 
 # Chroma shares one system between all clients of a folder, and neither starts nor stops it safely
 # when several threads open and close clients at the same time.
@@ -56,28 +65,94 @@ _opening = threading.RLock()
 
 
 def open_client(folder: Path, settings: IndexSettings) -> ClientAPI:
-    quiet: dict[str, Any] = {"anonymized_telemetry": False}
+    if settings.chroma_host is not None:
+        probe_server(settings)
+        with _opening:
+            return _server_client(settings.chroma_host, settings.chroma_port, _access(settings))
     with _opening:
-        if settings.chroma_host is None:
-            try:
-                return PersistentClient(folder, settings=Settings(**quiet))
-            except BaseException:
-                _forget(str(folder))
-                raise
         try:
-            return HttpClient(
-                settings.chroma_host, settings.chroma_port, settings=Settings(**quiet)
-            )
-        except ValueError as error:
-            where = f"{settings.chroma_host}:{settings.chroma_port}"
-            raise IngestError(
-                f"No Chroma server answers at {where}: start it, or correct CHROMA_HOST."
-            ) from error
+            return PersistentClient(folder, settings=_quiet())
+        except BaseException:
+            _forget(str(folder))
+            raise
 
 
-def close_client(client: ClientAPI) -> None:
-    with _opening:
-        client.close()  # type: ignore[attr-defined]  # on the class, not the interface
+def close_client(client: ClientAPI, settings: IndexSettings) -> None:
+    if settings.chroma_host is None:
+        with _opening:
+            client.close()  # type: ignore[attr-defined]  # on the class, not the interface
+
+
+class _Access(NamedTuple):
+    """What a server asks of whoever comes."""
+
+    tenant: str
+    database: str
+    key: str | None
+
+    @property
+    def headers(self) -> dict[str, str]:
+        key = self.key
+        return {"Authorization": f"Bearer {key}", "X-Chroma-Token": key} if key else {}
+
+
+def _access(settings: IndexSettings) -> _Access:
+    key = settings.chroma_api_key
+    return _Access(
+        settings.chroma_tenant, settings.chroma_database, key.get_secret_value() if key else None
+    )
+
+
+@lru_cache
+def _server_client(host: str, port: int, access: _Access) -> ClientAPI:
+    """One for the whole process: Chroma does not close a client's connections with it."""
+    tenant, database, _ = access
+    try:
+        client = HttpClient(
+            host,
+            port,
+            settings=_quiet(),
+            headers=access.headers,
+            tenant=tenant,
+            database=database,
+        )
+    except (ValueError, ChromaError, HTTPError) as error:
+        raise StoreAway(
+            f"The Chroma server does not open {tenant}/{database} ({_brief(error)}):"
+            " correct CHROMA_TENANT, CHROMA_DATABASE or CHROMA_API_KEY."
+        ) from error
+    # Chroma waits without end for a server that is silent, and has no setting for that.
+    session: httpx.Client = client._server._session  # type: ignore[attr-defined]  # as above
+    session.timeout = httpx.Timeout(SERVER_SECONDS)
+    return client
+
+
+def _quiet() -> Settings:
+    quiet: dict[str, Any] = {"anonymized_telemetry": False}
+    return Settings(**quiet)
+
+
+def probe_server(settings: IndexSettings) -> str:
+    """That a Chroma server answers, and where. Raises StoreAway."""
+    host, port = str(settings.chroma_host), settings.chroma_port
+    where = host if host.startswith("http") else f"{host}:{port}"
+    try:
+        url = BaseHTTPClient.resolve_url(host, chroma_server_http_port=port)
+        heartbeat = httpx.get(
+            f"{url}/api/v2/heartbeat", headers=_access(settings).headers, timeout=PROBE_SECONDS
+        )
+    except (HTTPError, httpx.InvalidURL, ValueError) as error:
+        raise StoreAway(
+            f"No Chroma server answers at {where}: start it, or correct CHROMA_HOST."
+        ) from error
+    if heartbeat.status_code in (401, 403):
+        raise StoreAway(f"The Chroma server at {where} asks for another CHROMA_API_KEY.")
+    if heartbeat.status_code != 200 or "heartbeat" not in heartbeat.text:
+        raise StoreAway(
+            f"What answers at {where} is no Chroma server (status {heartbeat.status_code}):"
+            " start it, or correct CHROMA_HOST and CHROMA_PORT."
+        )
+    return f"a Chroma server answers at {where}"
 
 
 def check_file(folder: Path) -> None:
@@ -93,8 +168,8 @@ def check_file(folder: Path) -> None:
 
 
 @contextmanager
-def reading() -> Iterator[None]:
-    """Whatever Chroma raises over stored data means that they are damaged."""
+def reading(settings: IndexSettings) -> Iterator[None]:
+    """Whatever Chroma raises over data in our folder means that they are damaged."""
     try:
         yield
     except NotFoundError as error:
@@ -102,8 +177,10 @@ def reading() -> Iterator[None]:
     except BaseException as error:
         if isinstance(error, FootnoteError) or not _is_failure(error):
             raise
-        if isinstance(error, TransportError):
-            raise IngestError("The Chroma server went away: start it, and try again.") from error
+        if settings.chroma_host is not None:
+            raise StoreAway(
+                f"The Chroma server fails ({_brief(error)}): see whether it runs, and its log."
+            ) from error
         raise _damaged(error) from error
 
 
@@ -115,9 +192,13 @@ def writing() -> Iterator[None]:
         if isinstance(error, FootnoteError) or not _is_failure(error):
             raise
         raise IngestError(
-            f"The vectors could not be written ({str(error)[:300]}): check the disk, or the"
+            f"The vectors could not be written ({_brief(error)}): check the disk, or the"
             " Chroma server, and run `footnote ingest` again."
         ) from error
+
+
+def _brief(error: BaseException) -> str:
+    return str(error)[:300] or type(error).__name__
 
 
 def _is_failure(error: BaseException) -> bool:

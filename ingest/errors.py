@@ -8,6 +8,7 @@ FootnoteError            root of all errors a person may see: one line, cause an
     ├── SelfTestFailed   a rebuilt index finds less than the one that answers
     ├── IndexMissing     nothing was ingested yet
     ├── IndexDamaged     stored data cannot be read
+    ├── StoreAway        the Chroma server does not answer as it should
     ├── DataFolderError  the data folder cannot be written
     ├── DataFolderBusy   another process owns the data folder
     ├── UnknownCollection  a collection that is not configured (exit code 2)
@@ -75,6 +76,10 @@ class IndexMissing(IngestError):
 
 class IndexDamaged(IngestError):
     """Stored data cannot be read."""
+
+
+class StoreAway(IngestError):
+    """The Chroma server cannot be reached, or fails; what it stores is not known to be lost."""
 
 
 class DataFolderError(IngestError):

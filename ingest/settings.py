@@ -161,4 +161,8 @@ class IndexSettings(EnvironmentSettings):
     late_interaction: bool = False
     """Read the leading passages of a search once more, word by word: better order, more time."""
     chroma_host: str | None = Field(default=None, validation_alias="CHROMA_HOST")
+    """Name, or address such as ``https://chroma.example.com``; None: in the data folder."""
     chroma_port: int = Field(default=8000, ge=1, le=65535, validation_alias="CHROMA_PORT")
+    chroma_api_key: SecretStr | None = Field(default=None, validation_alias="CHROMA_API_KEY")
+    chroma_tenant: str = Field(default="default_tenant", validation_alias="CHROMA_TENANT")
+    chroma_database: str = Field(default="default_database", validation_alias="CHROMA_DATABASE")

@@ -36,8 +36,9 @@ READ_BATCH = 1000
 class Store:
     """One collection: writes, deletes and reads by chunk id. Close it after use."""
 
-    def __init__(self, client: ClientAPI, collection: Collection) -> None:
+    def __init__(self, client: ClientAPI, collection: Collection, settings: IndexSettings) -> None:
         self._client = client
+        self._settings = settings
         self._collection = collection
         self._write_batch = client.get_max_batch_size()
 
@@ -48,7 +49,7 @@ class Store:
 
     def hashes(self) -> dict[str, str]:
         """Content hash by id of all that is stored."""
-        with reading():
+        with reading(self._settings):
             found = self._collection.get(include=["metadatas"])
         metadatas = found["metadatas"] or []
         return {
@@ -60,7 +61,7 @@ class Store:
         """Content hash and vector by id; unknown ids are left out."""
         stored: dict[str, tuple[str, Vectors]] = {}
         for batch in batches(ids, READ_BATCH):
-            with reading():
+            with reading(self._settings):
                 found = self._collection.get(ids=batch, include=["embeddings", "metadatas"])
             embeddings = np.asarray(found["embeddings"], dtype=np.float32)
             for id_, metadata, vector in zip(
@@ -93,7 +94,7 @@ class Store:
             self._client.delete_collection(self._collection.name)
 
     def close(self) -> None:
-        close_client(self._client)
+        close_client(self._client, self._settings)
 
     def __enter__(self) -> "Store":
         return self
@@ -106,7 +107,7 @@ def open_store(
     folder: Path, settings: IndexSettings, name: str, *, embedder: str | None = None
 ) -> Store:
     """Open the collection; with ``embedder`` (its fingerprint) it is created where missing."""
-    with reading():
+    with reading(settings):
         if settings.chroma_host is None and embedder is None and not folder.is_dir():
             raise lost()  # Chroma would make an empty one
         client = open_client(folder, settings)
@@ -120,9 +121,9 @@ def open_store(
                     metadata={"embedder": embedder},
                     configuration={"hnsw": {"space": "cosine"}},
                 )
-            return Store(client, collection)
+            return Store(client, collection, settings)
         except BaseException:
-            close_client(client)
+            close_client(client, settings)
             raise
 
 

@@ -169,6 +169,7 @@ def _created(settings: IndexSettings, identity: Identity) -> Target:
     # A server may hold the collections of other data folders, too.
     own = LOCAL_COLLECTION if settings.chroma_host is None else f"footnote-{uuid.uuid4().hex[:12]}"
     with ExitStack() as stack:
+        stack.callback(folders.remove, folder)  # unless both halves come to be
         store = stack.enter_context(
             open_store(folder.chroma, settings, own, embedder=identity.embedder)
         )

@@ -1,21 +1,29 @@
 """One index folder, opened for reading, and what a search needs of it in memory.
 
 The vectors are read at the first search, and again only as far as an ingest has changed them. A
-search under way keeps the snapshot it began with.
+search under way keeps the snapshot it began with. While a server with the vectors is away, what was
+not read yet is found by its words.
 """
 
+import logging
+import math
 import threading
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ingest.documents import DocumentInfo
-from ingest.errors import IndexDamaged
+from ingest.errors import IndexDamaged, StoreAway
 from ingest.index.folders import IndexFolder
 from ingest.index.vectors import Matrix, brought_up_to_date
 from ingest.pages import Pages
 from ingest.settings import IndexSettings
 from ingest.store import open_store
 
+log = logging.getLogger(__name__)
+
+RETRY_SECONDS = 30.0
+"""How long after a server was away it is asked again."""
 COLLECTION = "collection"
 """Key of the meta row that names the Chroma collection."""
 
@@ -31,6 +39,11 @@ class Snapshot:
     meta: Mapping[str, str]
     frequencies: dict[str, int] = field(default_factory=dict)
     """In how many chunks a phrase occurs, as far as it was asked for."""
+    until: float = math.inf
+    """Monotonic time at which vectors that are missing are looked for again."""
+
+    def is_of(self, generation: int) -> bool:
+        return self.generation == generation and time.monotonic() < self.until
 
 
 class OpenFolder:
@@ -51,12 +64,12 @@ class OpenFolder:
     def snapshot(self) -> Snapshot:
         """What is stored now."""
         held = self._snapshot
-        if held is not None and held.generation == self.pages.generation():
+        if held is not None and held.is_of(self.pages.generation()):
             return held
         with self._lock:
             generation = self.pages.generation()
             held = self._snapshot
-            if held is None or held.generation != generation:
+            if held is None or not held.is_of(generation):
                 held = self._snapshot = self._take(generation, held)
             return held
 
@@ -66,10 +79,16 @@ class OpenFolder:
     def _take(self, generation: int, previous: Snapshot | None) -> Snapshot:
         meta = self.pages.meta()
         matrix = previous.matrix if previous else Matrix.empty()
-        with open_store(self.folder.chroma, self._settings, meta[COLLECTION]) as store:
-            matrix = brought_up_to_date(matrix, self.pages, store)
+        until = math.inf
+        try:
+            with open_store(self.folder.chroma, self._settings, meta[COLLECTION]) as store:
+                matrix = brought_up_to_date(matrix, self.pages, store)
+        except StoreAway as error:
+            log.warning("%s Until then new text is found by words only.", error)
+            matrix = brought_up_to_date(matrix, self.pages, None)
+            until = time.monotonic() + RETRY_SECONDS
         infos = {stored.number: stored.info for stored in self.pages.documents().values()}
-        return Snapshot(generation, matrix, infos, meta)
+        return Snapshot(generation, matrix, infos, meta, until=until)
 
 
 def _inode(folder: IndexFolder) -> int:

@@ -57,11 +57,12 @@ def best(scores: Vectors, limit: int, allowed: npt.NDArray[np.bool_] | None) -> 
     return [int(line) for line in ordered if scores[line] > -np.inf]
 
 
-def brought_up_to_date(matrix: Matrix, pages: Pages, store: Store) -> Matrix:
-    """The matrix for what is stored now; only vectors of new rows are read."""
+def brought_up_to_date(matrix: Matrix, pages: Pages, store: Store | None) -> Matrix:
+    """The matrix for what is stored now; only vectors of new rows are read, if they can be."""
     rows = np.asarray(pages.rows(), dtype=np.int64)
     kept = np.isin(matrix.rows, rows, assume_unique=True)
-    added = _read(np.setdiff1d(rows, matrix.rows, assume_unique=True).tolist(), pages, store)
+    new = np.setdiff1d(rows, matrix.rows, assume_unique=True).tolist()
+    added = _read(new, pages, store) if store else Matrix.empty()
     if kept.all() and not len(added.rows):
         return matrix
     if not kept.any():

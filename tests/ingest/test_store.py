@@ -1,12 +1,7 @@
 """The vectors, in a real Chroma collection on disk or behind a real Chroma server."""
 
-import gc
-import shutil
 import subprocess
 import sys
-import sysconfig
-import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -14,10 +9,9 @@ import numpy as np
 import pytest
 
 from ingest.documents import Chunk
-from ingest.errors import IndexDamaged, IngestError
+from ingest.errors import IndexDamaged
 from ingest.settings import IndexSettings
 from ingest.store import open_sound_store, open_store
-from tests.waiting import PATIENCE, free_port
 
 SETTINGS = IndexSettings()
 
@@ -84,52 +78,6 @@ def test_a_file_that_is_no_database_is_damage_with_its_cure(tmp_path: Path) -> N
     (tmp_path / "chroma.sqlite3").write_bytes(b"no database" * 1_000)
     with pytest.raises(IndexDamaged, match="footnote ingest"):
         open_store(tmp_path, SETTINGS, "footnote")
-
-
-def test_a_chroma_server_that_does_not_answer_is_named(tmp_path: Path) -> None:
-    settings = IndexSettings.model_validate({"CHROMA_HOST": "127.0.0.1", "CHROMA_PORT": 1})
-    with pytest.raises(IngestError, match=r"127\.0\.0\.1:1.*CHROMA_HOST"):
-        open_store(tmp_path, settings, "footnote")
-
-
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[IndexSettings]:
-    port = free_port()
-    chroma = shutil.which("chroma", path=sysconfig.get_path("scripts"))
-    assert chroma
-    command = [chroma, "run", "--path", str(tmp_path / "server"), "--port", str(port)]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        yield IndexSettings.model_validate({"CHROMA_HOST": "127.0.0.1", "CHROMA_PORT": port})
-    finally:
-        process.terminate()
-        process.wait(timeout=30)
-
-
-# Chroma's HTTP client leaves its connections to the garbage collector when it is closed.
-@pytest.mark.filterwarnings("ignore::ResourceWarning")
-def test_a_chroma_server_holds_the_vectors_in_place_of_the_folder(
-    tmp_path: Path, server: IndexSettings
-) -> None:
-    one, two = np.eye(2, dtype=np.float32)
-    deadline = time.monotonic() + PATIENCE
-    while True:
-        try:
-            store = open_store(tmp_path / "unused", server, "footnote-a", embedder="one")
-            break
-        except IngestError:
-            assert time.monotonic() < deadline
-    store.write([chunk(0, "a"), chunk(1, "b")], [one, two])
-    store.delete(["pay-1"])
-    assert store.hashes() == {"pay-0": chunk(0, "a").hash}
-    np.testing.assert_array_equal(store.vectors(["pay-0"])["pay-0"][1], one)
-    store.drop()
-    store.close()
-    with pytest.raises(IndexDamaged):
-        open_store(tmp_path / "unused", server, "footnote-a")
-    assert not (tmp_path / "unused").exists()
-    del store
-    gc.collect()
 
 
 def harmed(file: Path, kind: str) -> None:
