@@ -19,9 +19,12 @@ _TOKEN = re.compile(
 _JOINER = "\u2060"
 _UNSEEN = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\xad\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff"
-    "\U000e0000-\U000e007f]"
+    "\U000e0000-\U000e007f\ud800-\udfff]"
 )
-"""What no screen shows, though it tears words apart or hides others; joiners of emoji stay."""
+"""What no screen shows, though it tears words apart or hides others; joiners of emoji stay.
+
+Half a character, which an app leaves when it cuts a text, is nothing that can be stored or sent.
+"""
 
 
 def no_names(_: str) -> str | None:
