@@ -131,9 +131,14 @@ def alert_text(question: Question, thread: Sequence[Message], me: Identity) -> s
     if any(str(m["ts"]) < question.ts for m in answered):
         return ""
     root = thread[0] if thread and question.in_thread else question.message
-    if root.get("bot_id") or root.get("bot_profile") or root.get("attachments"):
-        return message_text(root)
-    return ""
+    if me.wrote(root) or not (
+        root.get("bot_id")
+        or root.get("bot_profile")
+        or root.get("attachments")
+        or root.get("user") == "USLACKBOT"  # who posts e-mails
+    ):
+        return ""
+    return message_text(root)
 
 
 def _earlier(

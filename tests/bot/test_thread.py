@@ -175,6 +175,14 @@ def test_an_answer_is_whole_with_its_last_part() -> None:
     assert is_whole([own(1, "a", question="1")])
 
 
+def test_what_an_app_or_an_email_says_is_an_alert_but_not_what_a_person_or_oneself_says() -> None:
+    email = {"files": [{"name": "Disk full", "plain_text": "95 % on db-1"}]}
+    assert alert_text(ask(), [said(0, "Disk full", bot_id="B9")], ME) == "Disk full"
+    assert "95 % on db-1" in alert_text(ask(), [said(0, "", "USLACKBOT", **email)], ME)
+    assert alert_text(ask(), [said(0, "Disk full")], ME) == ""
+    assert alert_text(ask(), [own(0, "Disk full, says the digest")], ME) == ""
+
+
 JUNK = st.recursive(
     st.none() | st.integers() | st.text(max_size=6) | st.sampled_from(["U1", "U2", "U0FOOTNOTE"]),
     lambda inner: (
