@@ -40,19 +40,27 @@ def take_in(space: Workspace, body: Json) -> None:
     if kind not in ("message", "app_mention"):
         return
     if subtype == "message_changed":
-        message = event.get("message") or {}
-        post = space.find(channel_id, message.get("ts"))
-        if post is not None:
-            post.message.update(message)
-            space.changed()
+        _take_change(space, channel_id, event.get("message"))
     elif subtype == "message_deleted":
         ts = str(event.get("deleted_ts", ""))
         if space.find(channel_id, ts):
             space.remove(channel_id, ts)
     elif event.get("ts"):
         add_message(space, channel_id, event)
-    if body.get("is_ext_shared_channel"):
+    if body.get("is_ext_shared_channel") and channel_id in space.channels:
         space.channels[channel_id]["is_ext_shared"] = True
+
+
+def _take_change(space: Workspace, channel_id: str, message: Any) -> None:
+    """The message as it is from now on; one that is older than the workspace comes with it."""
+    if not isinstance(message, dict) or not message.get("ts"):
+        return
+    post = space.find(channel_id, message["ts"])
+    if post is None:
+        add_message(space, channel_id, message)
+        return
+    post.message.update(message)
+    space.changed()
 
 
 def add_message(space: Workspace, channel_id: str, given: Json) -> None:
@@ -70,8 +78,8 @@ def add_message(space: Workspace, channel_id: str, given: Json) -> None:
     inner = {"channel", "event_ts", "channel_type"}
     message = {key: value for key, value in given.items() if key not in inner}
     message["type"] = "message"
-    if message.get("thread_ts") == ts:
-        del message["thread_ts"]
+    if message.get("thread_ts") == ts or not isinstance(message.get("thread_ts"), str):
+        message.pop("thread_ts", None)
     space.add(channel_id, Post(message))
 
 

@@ -184,6 +184,22 @@ def test_given_changes_and_deletions_happen_to_the_message(
     assert client.conversations_info(channel="C0ONCALL")["channel"]["is_ext_shared"] is True
 
 
+@pytest.mark.parametrize("shared", [True, False])
+def test_a_given_change_brings_the_message_that_nobody_had_seen(
+    shared: bool, client: WebClient, person: Person
+) -> None:
+    person.post("rules", {"ack_seconds": 0.01})
+    ts = "1764400001.000100"
+    message = {"type": "message", "user": "U0SAM", "ts": ts, "thread_ts": None, "text": "old"}
+    change = {"type": "message", "subtype": "message_changed", "channel": "C0NEW", "ts": "9.9"}
+    for now in ("junk", {}, message):
+        body = {"type": "event_callback", "event": {**change, "message": now}}
+        person.post("event", {**body, "is_ext_shared_channel": shared})
+    [found] = client.conversations_replies(channel="C0NEW", ts=ts)["messages"]
+    assert found["text"] == "old"
+    assert client.chat_postMessage(channel="C0NEW", thread_ts=ts, text="an answer")["ok"]
+
+
 @pytest.mark.parametrize(
     ("content_type", "body", "error"),
     [
