@@ -2,6 +2,7 @@
 
 import codecs
 import re
+from contextlib import suppress
 
 from ingest.readers.reading import UnreadableDocument
 
@@ -65,7 +66,10 @@ def _wide(data: bytes) -> str:
     sample = data[:4096]
     for zeros, letters, encoding in ((1, 0, "utf-16-le"), (0, 1, "utf-16-be")):
         if sample[zeros::2].count(0) > len(sample) * 0.3 and not sample[letters::2].count(0):
-            return data.decode(encoding, errors="replace").replace("\0", "")
+            with suppress(UnicodeDecodeError):
+                text = data.decode(encoding)
+                if not CONTROL.search(text.encode()):
+                    return text
     raise UnreadableDocument("binary: the content has zero bytes")
 
 

@@ -10,9 +10,11 @@ import shutil
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 from ingest.errors import DataFolderError, DocsRepoError
-from ingest.repo.git import Git, Remote
+from ingest.repo.git import Git, Remote, algorithm_of
 
 log = logging.getLogger(__name__)
 
@@ -115,7 +117,7 @@ def _replace(folder: Path, remote: Remote, commit: str, timeout: float) -> None:
     except OSError as error:
         raise DataFolderError(f"{fresh} cannot be written: {error.strerror}.") from error
     git = Git(fresh, timeout, remote)
-    git.run("init", "--quiet", "--bare", ".")
+    git.run("init", "--quiet", "--bare", f"--object-format={algorithm_of(commit)}", ".")
     git.run("config", "remote.origin.url", remote.url)
     _fetch(git, f"+{commit}:{DOCS_REF}")
     _check(git, commit)
@@ -129,9 +131,18 @@ def _fetch(git: Git, *what: str, given: bytes | None = None) -> None:
     git.run(
         *("-c", "fetch.negotiationAlgorithm=noop") if given else (),
         *("fetch", "--quiet", "--no-tags", "--prune", "--force", "--no-recurse-submodules"),
-        *("--no-write-fetch-head", "--filter=blob:none", "origin", *what),
+        *("--no-write-fetch-head", *_extent(git.place), "origin", *what),
         given=given,
     )
+
+
+def _extent(place: str) -> tuple[str, ...]:
+    """Content later, on demand; yet where history ends early, git would look for it without end."""
+    if place.startswith("file:"):
+        folder = Path(url2pathname(urlsplit(place).path))
+        if any((folder / name).is_file() for name in ("shallow", ".git/shallow")):
+            return ("--update-shallow",)
+    return ("--filter=blob:none",)
 
 
 def _check(git: Git, commit: str) -> None:

@@ -9,7 +9,7 @@ from ingest.documents import Revision
 from ingest.errors import DocsRepoError
 from ingest.repo.checkout import Checkout, Entry, File, Selection, content_id, root_parts
 from ingest.repo.clone import Clone, discard, open_clone
-from ingest.repo.git import Git, Remote, kill, records, stop
+from ingest.repo.git import Git, Remote, algorithm_of, kill, records, stop
 from ingest.repo.history import last_changes
 from ingest.repo.owners import Owners
 from ingest.settings import IndexSettings
@@ -93,7 +93,7 @@ class _Blobs:
                 raise self._damaged(f"object {blob} cannot be read") from error
             finally:
                 timer.cancel()
-        if content_id(data, "sha1" if len(blob) == 40 else "sha256") != blob:
+        if content_id(data, algorithm_of(blob)) != blob:
             raise self._damaged(f"object {blob} is corrupt")
         return data
 

@@ -8,7 +8,7 @@ from ingest.documents import Revision, Skipped
 from ingest.errors import DocsRepoError
 from ingest.repo.checkout import Checkout, Entry, File, Selection, content_id, root_parts
 from ingest.repo.commit import tree_entries
-from ingest.repo.git import Git, Remote, records
+from ingest.repo.git import Git, Remote, algorithm_of, records
 from ingest.repo.history import last_changes
 from ingest.repo.owners import Owners
 from ingest.settings import IndexSettings
@@ -29,7 +29,7 @@ class FolderCheckout(Checkout):
         own = settings.data_dir.resolve()
         found = [e for e in found if not (self._docs / e.path).is_relative_to(own)]
         taken, self.skipped = self._selection.split(found)
-        taken = self._identified(taken, _algorithm(commit))
+        taken = self._identified(taken, algorithm_of(commit))
         self.revision, changes = Revision(None), {}
         if commit:
             git = Git(self._top, settings.git_timeout)
@@ -52,7 +52,7 @@ class FolderCheckout(Checkout):
             data = place.read_bytes()
         except OSError as error:
             raise _moving(place, "went away") from error
-        if content_id(data, _algorithm(file.fingerprint)) != file.fingerprint:
+        if content_id(data, algorithm_of(file.fingerprint)) != file.fingerprint:
             raise _moving(place, "changed")  # else the index would hold one text under another's id
         return data
 
@@ -89,10 +89,6 @@ class FolderCheckout(Checkout):
         taken, _ = self._selection.split(tree_entries(git, tree))
         left_out = {skipped.path for skipped in self.skipped if skipped.reason.startswith("huge")}
         return {entry.path: entry.id for entry in taken if entry.path not in left_out}
-
-
-def _algorithm(id_: str | None) -> str:
-    return "sha256" if id_ and len(id_) == 64 else "sha1"
 
 
 def _moving(place: Path, how: str) -> DocsRepoError:

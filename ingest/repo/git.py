@@ -246,6 +246,11 @@ def stop(process: "subprocess.Popen[bytes]") -> None:
     process.wait()
 
 
+def algorithm_of(id_: str | None) -> str:
+    """How a repository makes the ids of its objects."""
+    return "sha256" if id_ and len(id_) == 64 else "sha1"
+
+
 def records(output: bytes) -> list[bytes]:
     """NUL-separated output as a list."""
     return [record for record in output.split(b"\0") if record]

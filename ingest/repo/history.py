@@ -5,10 +5,20 @@ import re
 from datetime import UTC, datetime
 from pathlib import Path
 
+from pydantic import BaseModel, Field, ValidationError
+
 from ingest.errors import DataFolderError
 from ingest.repo.git import Git, records
 
 _COMMIT = re.compile(rb"\x01([0-9a-f]{40,64}) (\d+)\n?")
+
+
+class _Memory(BaseModel):
+    """What the file holds; it may have been cut off, or be somebody else's."""
+
+    root: str
+    commit: str = Field(pattern=r"^[0-9a-f]{40,64}$")
+    times: dict[str, int]
 
 
 def last_changes(git: Git, commit: str, root: str, memory: Path) -> dict[str, datetime]:
@@ -25,7 +35,15 @@ def last_changes(git: Git, commit: str, root: str, memory: Path) -> dict[str, da
         for path, time in _changes(git, span, root).items():
             times[path] = max(time, times.get(path, 0))
         _remember(memory, root, commit, times)
-    return {path: datetime.fromtimestamp(time, UTC) for path, time in times.items()}
+    return {path: moment for path, time in times.items() if (moment := _moment(time))}
+
+
+def _moment(time: int) -> datetime | None:
+    """None where a commit's time is none that there will be."""
+    try:
+        return datetime.fromtimestamp(time, UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
 
 
 def _changes(git: Git, span: str, root: str) -> dict[str, int]:
@@ -45,19 +63,17 @@ def _changes(git: Git, span: str, root: str) -> dict[str, int]:
             time, true = int(commit[2]), commit[1] not in cut
             path = path[commit.end() :]
         if path and true:
-            name = path.decode(errors="surrogateescape")
+            name = path.decode(errors="replace")  # no file with such a name is indexed
             times[name] = max(time, times.get(name, 0))
     return times
 
 
 def _recall(memory: Path, root: str) -> tuple[str | None, dict[str, int]]:
     try:
-        kept = json.loads(memory.read_bytes())
-        if kept["root"] == root:
-            return kept["commit"], dict(kept["times"])
-    except (OSError, ValueError, KeyError, TypeError):
-        pass  # dates are read again from history
-    return None, {}
+        kept = _Memory.model_validate_json(memory.read_bytes())
+    except (OSError, ValidationError):
+        return None, {}  # dates are read again from history
+    return (kept.commit, kept.times) if kept.root == root else (None, {})
 
 
 def _remember(memory: Path, root: str, commit: str, times: dict[str, int]) -> None:

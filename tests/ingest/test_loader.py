@@ -97,6 +97,8 @@ def test_line_ends_of_every_kind_count_as_one_line() -> None:
         ("a.md", b"-" * 10_000, "empty"),
         ("a.md", b"\x89PNG\r\n\x1a\n....", "binary"),
         ("a.md", b"text\0more\0\1\2", "binary"),
+        ("a.md", b"\0\1\2", "binary"),
+        ("a.md", b"\0\1\0\2", "binary"),
         ("a.md", bytes(range(1, 256)) * 3, "binary"),
         ("a.md", "設定の手順書".encode("shift-jis") * 9, "encoding"),
         ("a.md", b"version https://git-lfs.github.com/spec/v1\noid sha256:1\n", "lfs"),
