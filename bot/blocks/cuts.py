@@ -1,5 +1,6 @@
 """One node too long for a message -> a part that fits and the rest, cut where it hurts least."""
 
+import json
 import re
 import unicodedata
 from collections.abc import Callable
@@ -24,7 +25,9 @@ Nodes = tuple[Node, ...]
 _LINE_END = re.compile(r"[\n\u2028]")
 _SENTENCE_END = re.compile(r"[.!?](?=\s)|[。！？]")
 _BLANK = re.compile(r"\s")
-_LONG_CODE = 300
+_LONG_CODE, _LONG_WORD = 300, 100
+_LONG_LINE = 7_500
+"""Characters as sent; a shorter line of code fits whole into the next message."""
 _GOES_ON = Paragraph((Run("…"),))
 """Stands where an item began that goes on with what is nested in it."""
 
@@ -69,7 +72,9 @@ def as_lines(table: Table) -> Listing:
     header = tuple(
         tuple(replace(run, marks=("**", *run.marks)) for run in cell) for cell in table.header
     )
-    return Listing(tuple((Paragraph(_row(row)),) for row in (header, *table.rows)))
+    rows = tuple((Paragraph(_row(row)),) for row in (header, *table.rows))
+    # A marker of its own, since the lines may follow a list.
+    return Listing(rows, marker="+")
 
 
 def _row(cells: tuple[Runs, ...]) -> Runs:
@@ -141,6 +146,8 @@ def _cut_code(code: Code, fits: Fits, room: int) -> tuple[list[Node], list[Node]
     )
     if count:
         head, rest = "\n".join(lines[:count]), "\n".join(lines[count:])
+    elif len(json.dumps(lines[0], ensure_ascii=False)) < _LONG_LINE:
+        return [], [code]
     else:
         at = _most(min(len(lines[0]) - 1, room), lambda n: fits(replace(code, text=lines[0][:n])))
         at = _whole_character(code.text, at)
@@ -179,7 +186,7 @@ def _good_place(runs: Runs, text: str, at: int) -> int:
     for start, end in whole:
         if start < at < end and start:
             return start
-    return _whole_character(text, at)
+    return _whole_character(text, at) if at > _LONG_WORD else 0
 
 
 def _whole_spans(runs: Runs) -> list[tuple[int, int]]:

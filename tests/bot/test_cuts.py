@@ -56,6 +56,26 @@ def test_code_in_a_quote_is_a_block_of_its_own_after_a_cut_too(style: Style) -> 
     assert len(fences) > 1
 
 
+@pytest.mark.parametrize("style", STYLES)
+def test_neither_a_word_nor_a_line_of_code_is_cut_if_it_fits_into_the_next_message(
+    style: Style,
+) -> None:
+    line = "x" * 3_000
+    text = "\n".join(f"{'  ' * (n % 7)}- item{n} some words" for n in range(500))
+    messages = render_answer(answer(f"{text}\n\n```\n{line}\n{line}\n```"), style=style)
+    result = shown(messages)
+    assert re.findall(r"item\d+", result.text) == [f"item{n}" for n in range(500)]
+    assert [cut for fence in result.fences for cut in fence.split("\n")] == [line, line]
+    assert [broken_limits(message) for message in messages] == [[]] * len(messages)
+
+
+def test_a_table_below_a_list_in_an_item_is_not_read_as_more_of_that_list() -> None:
+    text = "- one\n  - two\n\n  | a | b |\n  |---|---|\n  | c | d |"
+    [message] = render_answer(answer(text))
+    assert message["blocks"][0]["type"] == "markdown"
+    assert [text for _, text in shown([message]).depths] == ["one", "two", "a | b", "c | d"]
+
+
 def test_an_endless_name_of_a_language_breaks_no_limit() -> None:
     [message] = render_answer(answer(f"```{'x' * 20_000}\nls\n```"))
     assert broken_limits(message) == []
