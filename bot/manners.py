@@ -9,8 +9,8 @@ where it is plainly meant for Footnote, by these rules, in this order:
 4.  It asks: a question, a request, or a problem. Where nobody but its writer and Footnote takes
     part in a thread that began with a mention, it is enough that it is no mere remark: thanks,
     chit-chat and what somebody is doing are for people.
-5.  Since Footnote last spoke, nobody else has: otherwise people are talking to each other. Of an
-    edited message that holds up to now.
+5.  Since Footnote last spoke or was mentioned, nobody else has spoken: otherwise people are talking
+    to each other. Of an edited message that holds up to now.
 6.  It comes from somebody whom Footnote has answered, or who mentioned it, in this thread; or it
     is a question, in a thread that a mention or an alert began.
 """
@@ -97,8 +97,9 @@ def _between_people(
         return Decision("ignore", "nothing asked")
     if _names(question.words, others, name_of):
         return Decision("ignore", "addressed to somebody else")
-    last_own = max((i for i, m in enumerate(said) if me.spoke(m)), default=len(said))
-    if any(str(m.get("user")) in others and _is_person(m, me) for m in said[last_own + 1 :]):
+    ours = (i for i, m in enumerate(said) if me.spoke(m) or mentions(m, me.user_id))
+    after = said[max(ours, default=-1) + 1 :]
+    if any(str(m.get("user")) in others and _is_person(m, me) for m in after):
         return Decision("ignore", "people are talking to each other")
     if question.user in _askers(said, me):
         return Decision("answer")

@@ -30,12 +30,12 @@ def message(number: int, said: Said) -> dict[str, Any]:
     return found
 
 
-def hear(*said: Said, channel: str = "C0X") -> tuple[str, str]:
+def hear(*said: Said, channel: str = "C0X", answering: bool = False) -> tuple[str, str]:
     """What becomes of the last message of a thread."""
     thread = [message(number, line) for number, line in enumerate(said)]
     question = read_message(thread[-1], ME, channel=channel)
     assert isinstance(question, Question)
-    decision = decide(question, thread, ME, name_of=NAMES.get)
+    decision = decide(question, thread, ME, answering=answering, name_of=NAMES.get)
     return decision.action, decision.reason
 
 
@@ -107,6 +107,13 @@ def test_it_answers_what_is_meant_for_it(thread: tuple[Said, ...], says: Said) -
 )  # fmt: skip
 def test_it_stays_silent_between_people(thread: tuple[Said, ...], says: Said, why: str) -> None:
     assert hear(*thread, says) == ("ignore", why)
+
+
+def test_while_an_answer_is_made_people_may_already_talk_to_each_other() -> None:
+    mention = ("sam", f"{AT} how do I roll back?")
+    later = ("sam", "and where do I find that?")
+    assert hear(mention, later, answering=True)[0] == "answer"
+    assert hear(mention, ("kim", "use helm"), later, answering=True) == ("ignore", BETWEEN)
 
 
 def edited(*after: Said) -> str:
