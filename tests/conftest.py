@@ -1,6 +1,7 @@
 """Fixtures for all tests: a network guard and the optional shared data."""
 
 import os
+import re
 import signal
 import socket
 from pathlib import Path
@@ -18,6 +19,12 @@ settings.register_profile(
 settings.load_profile("footnote")
 
 ROOT = Path(__file__).resolve().parent.parent
+
+# What machines differ in: proxies that no test needs, width and colours, people's git settings.
+for name in list(os.environ):
+    if re.fullmatch(r"(?i)git_.*|.*_proxy|(force|no)_color|py_colors|github_actions|lines", name):
+        del os.environ[name]
+os.environ |= {"COLUMNS": "80", "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
 
 # Who starts tests in the background may ignore SIGINT, and processes of tests would inherit that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
