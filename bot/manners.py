@@ -15,33 +15,17 @@ where it is plainly meant for Footnote, by these rules, in this order:
     is a question, in a thread that a mention or an alert began.
 """
 
-import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from bot.callnames import calls_another, calls_one_of
 from bot.events import SPOKEN, Identity, Message, Question, metadata_of
 from bot.mentions import mentioned, mentions, words_of
 from bot.phrases import asks, is_question, is_stop
 from bot.remarks import is_remark
 
 Action = Literal["answer", "help", "stop", "ignore"]
-
-_NAME = r"@?([\w.-]+)"
-_GREETING = r"(?:(?:hey|hi|hello|ok|okay|thanks|and|so|but)[ ,]+)*"
-_CALLS = (
-    re.compile(rf"{_GREETING}{_NAME} ?[,:–-](?=\s)"),
-    re.compile(rf"(?:hey|hi|hello) {_NAME}\b"),
-    re.compile(
-        rf"{_GREETING}{_NAME} (?:can|could|would|will|did|do|are|have|please|pls) ?(?:you)?\b"
-    ),
-    re.compile(rf"[,–-] ?{_NAME}\s*(?:[,?!.…]|$)"),
-    re.compile(r"@([\w.-]+)"),
-)
-"""``kim, can you?``, ``hey kim``, ``kim can you``, ``what do you think, kim?``, ``ask @kim``."""
-
-
-_CALL = re.compile(rf"{_GREETING}@([\w.-]+)(?=[\s,:]|$)")
 
 NOT_PART = "not part of the thread"
 
@@ -91,11 +75,13 @@ def _between_people(
     root = said[0] if said else {}
     others = {str(m["user"]) for m in said if _is_person(m, me)} - {str(question.user)}
     alone = mentions(root, me.user_id) and not others
-    if mentioned(question.message) or _calls_somebody(question.words, me, name_of):
+    words = question.words
+    if mentioned(question.message):
         return Decision("ignore", "addressed to somebody else")
-    if not (asks(question.words) or (alone and not is_remark(question.words))):
+    if not (asks(words) or (alone and not is_remark(words))):
         return Decision("ignore", "nothing asked")
-    if _names(question.words, others, name_of):
+    called = calls_one_of(words, [name_of(user) or "" for user in others])
+    if called or calls_another(words, ["footnote", name_of(me.user_id) or ""]):
         return Decision("ignore", "addressed to somebody else")
     ours = (i for i, m in enumerate(said) if me.spoke(m) or mentions(m, me.user_id))
     after = said[max(ours, default=-1) + 1 :]
@@ -104,7 +90,7 @@ def _between_people(
     if question.user in _askers(said, me):
         return Decision("answer")
     own_thread = not _is_person(root, me) or mentions(root, me.user_id)
-    if own_thread and is_question(question.words):
+    if own_thread and is_question(words):
         return Decision("answer")
     return Decision("ignore", "not one of the askers")
 
@@ -134,26 +120,6 @@ def _has_content(earlier: Sequence[Message], me: Identity) -> bool:
         and (words_of(m, me.user_id) or m.get("attachments"))
         for m in earlier
     )
-
-
-def _names(words: str, speakers: Collection[str], name_of: Callable[[str], str | None]) -> bool:
-    """Whether somebody in the thread is called by name."""
-    low = words.lower()
-    called = {match[1].strip(".-") for call in _CALLS[:3] if (match := call.match(low))}
-    called |= {match[1].strip(".-") for call in _CALLS[3:] for match in call.finditer(low)}
-    return bool(called) and any(
-        part in called for user in speakers for part in _parts(name_of(user))
-    )
-
-
-def _calls_somebody(words: str, me: Identity, name_of: Callable[[str], str | None]) -> bool:
-    """Whether it begins with a name after an ``@`` that Slack made no mention of."""
-    called = _CALL.match(words.lower())
-    return called is not None and called[1] not in {"footnote", *_parts(name_of(me.user_id))}
-
-
-def _parts(name: str | None) -> list[str]:
-    return (name or "").lower().split()
 
 
 def _is_person(message: Message, me: Identity) -> bool:

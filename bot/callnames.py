@@ -1,0 +1,37 @@
+"""The words of a message -> whether they call somebody by name. Pure.
+
+``kim, can you?``, ``hey kim``, ``kim can you``, ``what do you think, kim?``, ``ask @kim``.
+"""
+
+import re
+from collections.abc import Iterable
+
+_NAME = r"@?([\w.-]+)"
+_GREETING = r"(?:(?:hey|hi|hello|ok|okay|thanks|and|so|but)[ ,]+)*"
+_AT_THE_START = (
+    re.compile(rf"{_GREETING}{_NAME} ?[,:–-](?=\s)"),
+    re.compile(rf"(?:hey|hi|hello) {_NAME}\b"),
+    re.compile(
+        rf"{_GREETING}{_NAME} (?:can|could|would|will|did|do|are|have|please|pls) ?(?:you)?\b"
+    ),
+)
+_ANYWHERE = (re.compile(rf"[,–-] ?{_NAME}\s*(?:[,?!.…]|$)"), re.compile(r"@([\w.-]+)"))
+_TYPED_MENTION = re.compile(rf"{_GREETING}@([\w.-]+)(?=[\s,:]|$)")
+
+
+def calls_one_of(words: str, names: Iterable[str]) -> bool:
+    """Whether one of these is called, by any part of the name."""
+    low = words.lower()
+    called = {match[1] for call in _AT_THE_START if (match := call.match(low))}
+    called |= {match[1] for call in _ANYWHERE for match in call.finditer(low)}
+    return not _parts(names).isdisjoint(name.strip(".-") for name in called)
+
+
+def calls_another(words: str, names: Iterable[str]) -> bool:
+    """Whether it begins with an ``@`` that is no mention for Slack, and with none of these."""
+    called = _TYPED_MENTION.match(words.lower())
+    return called is not None and called[1] not in _parts(names)
+
+
+def _parts(names: Iterable[str]) -> set[str]:
+    return {part for name in names for part in name.lower().split()}
