@@ -20,10 +20,10 @@ _TO_DO = re.compile(
     r"\b(?:mitigat|remed|what to do|resol|fix|recover|steps|procedure|action)", re.IGNORECASE
 )
 _ABOUT_ALERTS = re.compile(
-    r"run ?book|playbook|alert|on-?call|incident|troubleshoot|diagnos|mitigat|remediat|symptom"
-    r"|what to do",
-    re.IGNORECASE,
+    r"\b(?:alerts?|run ?books?|play ?books?|on ?call|incidents?|troubleshoot(?:ing)?|diagnos\w+"
+    r"|mitigat\w+|remediat\w+|symptoms?|what to do)\b"
 )
+"""Words in the path and headings of a page that is read under an alert."""
 _WHOLE = 3_000
 """Characters up to which a page or a section is shown whole."""
 _CANDIDATES = 8
@@ -130,7 +130,8 @@ class _Search:
         return next(((p,) for p in said if self._may_lead_to(name, p.path)), ())
 
     def _is_title(self, name: str) -> bool:
-        return name in self._alert.titles and is_compound(name)
+        """Of two words it may as well be a product or an error's class: ``TypeError``."""
+        return name in self._alert.titles and is_compound(name) and len(words_in(name)) > 2
 
     def _may_lead_to(self, name: str, path: str) -> bool:
         """What only may be a name leads to a runbook alone, not to any page about a product."""
@@ -138,7 +139,7 @@ class _Search:
             return True
         page = self._index.page(path)
         headings = {h for p in page.passages for h in (p.title, *p.heading)} if page else ()
-        return any(map(_ABOUT_ALERTS.search, (path, *headings)))
+        return any(_ABOUT_ALERTS.search(" ".join(words_in(text))) for text in (path, *headings))
 
     def _linked(self, page: Page, address: str) -> tuple[Passage, ...]:
         """The section that was linked, else what says best what to do."""

@@ -29,7 +29,7 @@ PAGES = {
     "ledger/alerts/HighErrorRate.md": "# HighErrorRate\n\nFail over.\n",
     "ledger/failover.md": "# Failover\n\n## What to do\n\nPromote.\n",
     "alerts/catalogue.md": "# Catalogue\n\n## MailQueueStuck\n\n### Meaning\n\nIt waits.\n\n"
-    "### Mitigation\n\nFlush it.\n\n## Watchdog is silent\n\nCheck the pager.\n",
+    "### Mitigation\n\nFlush it.\n\n## Watchdog is silent\n\nCheck the pager for a TypeError.\n",
     "tools/GitHub.md": "# GitHub\n\nHow to get an account.\n\n## OutOfSync\n\nPull again.\n",
     "README.md": "# Atlas\n\nWhere everything is. What to do when in doubt: ask.\n",
     "handbook.md": "# Handbook\n\nGood mornings are critical. DiskFull and High are words.\n",
@@ -109,6 +109,7 @@ def test_an_alert_is_known_by_its_name_however_it_is_written(index: Index, text:
         "[FIRING:1] payments-api down (prod)",
         "Monitor: GitHub",
         "bad SHA-256 sum",
+        "*TypeError*: x is not a function",
         "GitHub Actions failed",
         "The deploy is OutOfSync",
         "[FIRING:1] SomethingElse (x)",
