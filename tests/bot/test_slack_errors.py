@@ -330,6 +330,10 @@ def test_an_answer_that_a_crash_left_without_its_last_part_is_made_again(
     first.die(script)
     script.gate.set()
     start()
-    wait_for(lambda: [m["ts"] for m in replies(slack, ts)] != [half["ts"]] and replies(slack, ts))
-    [reply] = replies(slack, ts)
+
+    def made_again() -> Json | None:
+        found = replies(slack, ts)
+        return found[0] if len(found) == 1 and found[0]["ts"] != half["ts"] else None
+
+    reply = wait_for(made_again)
     assert reply["metadata"]["event_payload"]["parts"] == 1

@@ -23,7 +23,7 @@ from ingest.pipeline import run_ingest
 from ingest.settings import IndexSettings
 from ingest.store import open_store
 from tests.ingest.hashing import HashingEmbedder
-from tests.waiting import free_port, wait_for
+from tests.waiting import PATIENCE, free_port, wait_for
 
 
 class Server:
@@ -60,6 +60,12 @@ class Server:
 
 def at(port: int, **more: str) -> IndexSettings:
     return IndexSettings.model_validate({"CHROMA_HOST": "127.0.0.1", "CHROMA_PORT": port, **more})
+
+
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server on a slow machine is not away."""
+    monkeypatch.setattr(chroma, "PROBE_SECONDS", PATIENCE)
 
 
 @pytest.fixture(scope="module")
