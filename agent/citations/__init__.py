@@ -130,9 +130,13 @@ class _Checker:
         block = statement.block
         holes = [(citation.start, citation.end) for citation in block.citations]
         span = (statement.start, statement.end)
-        found = list(find_spans(self.text, span, holes, block.code))
-        wrong = [each for each in found if not self._is_fine(each, statement.ids)]
-        right = [each.text for each in found if each.kind == "code" and each not in wrong]
+        right: list[str] = []
+        wrong: list[Checked] = []
+        for each in find_spans(self.text, span, holes, block.code):
+            if not self._is_fine(each, statement.ids):
+                wrong.append(each)
+            elif each.kind == "code":
+                right.append(each.text)
         for checked in _outermost(wrong):
             value = checked.value
             if value and not value.unit and any(occurs(value.text, code) for code in right):
@@ -142,10 +146,13 @@ class _Checker:
 
     def _in_block(self, statement: Statement) -> Iterator[_Finding]:
         block = statement.block
-        everything = " ".join(self.text[block.inner[0] : block.inner[1]].split())
-        if any(self.sources[each].has(everything) for each in statement.ids):
+        code = self.text[block.inner[0] : block.inner[1]]
+        lines = list(_logical_lines(code))
+        if len(lines) > 1 and any(
+            self.sources[each].has(" ".join(code.split())) for each in statement.ids
+        ):
             return  # lines may be parted in another way
-        for number, line in _logical_lines(self.text[block.inner[0] : block.inner[1]]):
+        for number, line in lines:
             for checked in self._in_line(line, statement.ids):
                 reason = self._reason(checked, statement.ids)
                 unsupported = Unsupported(checked.text, reason)
@@ -269,9 +276,11 @@ def _marked(text: str, findings: Sequence[_Finding]) -> str:
         else:
             blocks.setdefault(finding.at, []).append(finding)
     marks += [(at, _block_mark(text, lines)) for at, lines in blocks.items()]
-    for at, mark in sorted(marks, key=lambda each: each[0], reverse=True):
-        text = text[:at] + mark + text[at:]
-    return text
+    pieces, done = [], 0
+    for at, mark in sorted(marks, key=lambda each: each[0]):
+        pieces += [text[done:at], mark]
+        done = at
+    return "".join([*pieces, text[done:]])
 
 
 def _block_mark(text: str, lines: Sequence[_Finding]) -> str:

@@ -238,7 +238,8 @@ def _hole(text: str, bracket: Bracket, floor: int) -> tuple[int, int, str]:
     if text[start - 1] in ",;" and start > floor and following in ".,;:!?\n":
         return start - 1, end, ""
     goes_on = re.match(r"[`*_~\"]*[^\W_]", text[end : end + 8])
-    return start, end, " " if start < bracket.start and goes_on else ""
+    apart = start < bracket.start or text[start - 1].isalnum()
+    return start, end, " " if apart and goes_on else ""
 
 
 def remove_outside_code(text: str, pattern: re.Pattern[str]) -> str:

@@ -1,7 +1,10 @@
 """How text is compared: what does not show is left out, and a word is found only as a whole."""
 
 import re
+from functools import lru_cache
 
+_TRIES = 2_000
+"""Places looked at for one needle: what stands within other words so often is found nowhere."""
 INVISIBLE = re.compile("[\u200b-\u200f\u2060-\u2064\ufeff\u00ad\u202a-\u202e\u2066-\u2069]")
 HIDDEN = re.compile("[\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
 """What shows a person another text than the one there is."""
@@ -25,6 +28,7 @@ def squeezed(text: str) -> str:
     return " ".join(text.split())
 
 
+@lru_cache(maxsize=4096)
 def occurs(needle: str, text: str) -> bool:
     """Whether ``needle`` stands in ``text`` as a whole: no word, name or path goes on around it."""
     return place_of(needle, text) != -1
@@ -33,9 +37,11 @@ def occurs(needle: str, text: str) -> bool:
 def place_of(needle: str, text: str, start: int = 0) -> int:
     """Where it stands as a whole, from ``start`` on; -1: nowhere."""
     at = text.find(needle, start) if needle else -1
-    while at != -1 and not stands_alone(needle, text, at):
+    for _ in range(_TRIES):
+        if at == -1 or stands_alone(needle, text, at):
+            return at
         at = text.find(needle, at + 1)
-    return at
+    return -1
 
 
 def stands_alone(needle: str, text: str, at: int) -> bool:

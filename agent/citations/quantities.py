@@ -68,6 +68,7 @@ _VALUES = re.compile(
 )
 _SPELT = re.compile(rf"\b(?=[zotfsenhqawlZOTFSENHQAWL])(?:{_WORD})")
 _JOINT = re.compile(r"(?:,? and |, | )?")
+_GROUPED = re.compile(r"[1-9]\d{0,2}(?:\.\d{3}){2,}")
 _LONG = 40
 
 Kind = Literal["date", "phone", "clock", "version", "quantity"]
@@ -114,8 +115,11 @@ def _value(match: re.Match[str]) -> Value:
         return Value(start, end, "phone", text, key=re.sub(r"\D", "", text))
     if kind == "clock":
         return Value(start, end, "clock", text, key=dates.read_clock(text))
-    if kind == "version":
+    if kind == "version" and not _GROUPED.fullmatch(text):
         return Value(start, end, "version", text, key=text.lower().removeprefix("v"))
+    if kind == "version":  # 1.284.311
+        number = as_number(text.replace(".", ""))
+        return Value(start, end, "quantity", text, number=number, measures=measures(number, ""))
     return _quantity(match)
 
 

@@ -81,7 +81,7 @@ _LETTERS: dict[str, list[Measure]] = {
     "B": [("B", 1), ("", 10**9)],
     "g": [("B", _KI**3)],
 }
-_SPACED_LETTERS = "smh"
+_SPACED_LETTERS = "smhd"
 _BLANKS = " \u00a0\u202f-"
 
 CJK = "\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af"
@@ -108,7 +108,8 @@ _TIMES = {
     if any(dimension in ("s", "month") for dimension, _ in meanings) and word not in _UNSPACED
 }
 RATE = (
-    r"(?: ?/ ?|\s(?:[^\W\d_][\w-]{0,30}\s){0,2}?(?:per|pro|par|por|je|every|each)\s|\san?\s)"
+    r"(?:(?:\s[^\W\d_][\w-]{0,30}){0,2}?(?:/|\s(?:/|per|pro|par|por|je)\s)"
+    r"|(?:\s[^\W\d_][\w-]{0,30})??\s(?:an?|every|each)\s)"
     rf"(?P<time>(?i:{_alternatives(list(_TIMES))})(?![^\W\d_]))"
 )
 """What makes a rate of it: ``/s``, ``requests per second``."""

@@ -1,7 +1,7 @@
 """All values of one source, ready to be asked about a value of an answer."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from agent.citations.dates import MONTH_NAMES, Date, month_of, same_date
@@ -19,6 +19,7 @@ _LABEL = re.compile(
 )
 """Where a unit stands apart from its number: ``timeout_seconds``, ``Limit (MB)``, "in seconds"."""
 _BEHIND_LABEL = re.compile(r"[)\]\"'`*]*\s?[:=|]?\s*[\"'`]?(\d[\d,.]*)(?![\w%])")
+_RANGE = re.compile(r"\s?(?:[-–—/,]|to|and|or|bis|à|y|et)\s?")
 _BARE = re.compile(r"(?<![\w.,-])\d[\d,.]*\b(?![\w%])")
 _RULE = re.compile(r"[\s|:]*-[\s|:-]*")
 _ONE = re.compile(rf"\b(?:an?|each|every) (?P<unit>(?:{NAMED_UNIT}))\b")
@@ -46,21 +47,22 @@ class ValueSet:
         found = cls()
         # The marker of a documented step is no figure that the step states.
         text = _LIST_MARKER.sub(lambda marker: " " * len(marker.group()), text)
-        for value in read_values(text):
+        values = read_values(text)
+        for value in values:
             found._add(value)
             if value.kind == "quantity" and not value.unit:
                 found.counted |= set(nouns(text, value.end))
             if value.number < 0 and _is_argument(text, value.start):
                 # "kill -9" sends signal 9.
                 found._add_number(-value.number, value.unit)
+        for number, unit, per in (*_labelled(text), *_ranges(text, values)):
+            found.measures |= measures(number, unit, per)
         for match in _TIMES_WORD.finditer(text):
             found._add_number(_TIMES[match.group().lower()], "")
         for match in _GLUED_VERSION.finditer(text):
             found.keys.add(("version", match.group()))
         for match in _PORT.finditer(text):
             found._add_number(int(match.group(1)), "")
-        for number, unit, per in _labelled(text):
-            found.measures |= measures(number, unit, per)
         for match in _ONE.finditer(text):
             found.measures |= measures(1, match["unit"])
         found.dates |= {(None, month_of(m.group()), None) for m in MONTH_NAMES.finditer(text)}
@@ -115,6 +117,18 @@ class ValueSet:
         if value.number in self.bare or ("", value.number) in self.measures:
             return True
         return not counts_things and value.number in self.numbers
+
+
+def _ranges(text: str, values: Sequence[Value]) -> Iterator[tuple[Number, str, str]]:
+    """Numbers whose unit stands behind the last of them: "2 to 5 minutes", "200/400 ms"."""
+    unit, begin = "", 0
+    for value in reversed(values):
+        joined = unit and value.kind == "quantity" and not value.unit
+        if joined and _RANGE.fullmatch(text, value.end, begin):
+            yield value.number, unit, ""
+        else:
+            unit = value.unit.partition("/")[0]
+        begin = value.start
 
 
 def _labelled(text: str) -> Iterator[tuple[Number, str, str]]:

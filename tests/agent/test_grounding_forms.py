@@ -29,7 +29,14 @@ TABLE = "| Setting | Limit (MB) | Timeout (s) |\n|---|---|---|\n| heap | 512 | 3
         ),
         ("Copy at 200 MB/s.", "Copy at 200 MB per second"),
         ("The budget is 0.1 % a month.", "The budget is 0.1% per month"),
+        ("Limit: 300 mails/min.", "It takes 300 mails per minute"),
+        # one unit for several numbers
+        ("It takes 2 to 5 minutes.", "It takes at least 2 minutes"),
+        ("Normal is 94–97 %.", "Normal is 94% to 97%"),
+        ("Retries after 200/400/800 ms.", "The first retry is after 200 ms"),
         # numbers and amounts
+        ("There are 1,284,311 rows.", "Es sind 1.284.311 Zeilen"),
+        ("Images are kept 30 d.", "Images are kept for 30 days"),
         ("It takes 60 minutes.", "Escalate after an hour"),
         ("Version 5.12.0, or later.", "Use v5.12.0"),
         ("Partitions: 48. Replicas: 3.", "There are 48 partitions"),
@@ -77,10 +84,12 @@ def test_the_same_in_another_form_stays_unmarked(docs: str, answer: str) -> None
         ("SQLSTATE 57P03.", "SQLSTATE 57P02", "57P02"),
         ("Region europe-west4.", "Region europe-west3", "europe-west3"),
         ("Revision r1187.", "Revision r1178", "r1178"),
+        ("Use r6g.2xlarge.", "Use r5g.2xlarge", "r5g.2xlarge"),
         # commands
         ("`find x -name '*.tar'`", "Run `find x -name *.tar`", "find x -name *.tar"),
         ('`log --since "1 hour ago"`', "Run `log --since 1 hour ago`", "log --since 1 hour ago"),
         ("`make up ENV=a REGION=b`", "Run `make up ENV=a`", "make up ENV=a"),
+        ("`get k | del -WhatIf`", "```\nget k | del\n```\n", "get k | del"),
         ("`^code=(\\d{4})$`", "It is `^code=(\\d{3})$`, 3 digits", None),
         ("See http://db:80/admin/.", "See http://db:80/", "http://db:80/"),
         # the asker's number in a claim of the docs
