@@ -3,8 +3,10 @@
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from markdown_it.token import Token
+from markdown_it.tree import SyntaxTreeNode
 
 from agent.citations.brackets import Brackets, settle
 from bot.blocks.addresses import Addresses, openable
@@ -24,6 +26,8 @@ from bot.blocks.nodes import (
     Table,
     stripped,
 )
+
+Words = Callable[[Sequence[Token]], Runs]
 
 _DEEPEST = 80
 _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
@@ -51,15 +55,16 @@ def read_markdown(text: str, reading: Reading) -> tuple[Node, ...]:
     if max((token.level for token in tokens), default=0) > _DEEPEST:
         # The parser gives up a little deeper and would lose what stands there.
         return (Code(text),)
-    return _Tree(
-        tokens, lambda inline: stripped(reading.addresses.filtered(_cited(inline, reading)))
-    ).nodes()
+    return _nodes(
+        SyntaxTreeNode(tokens),
+        lambda inline: stripped(reading.addresses.filtered(_cited(inline, reading))),
+    )
 
 
 def read_plainly(text: str) -> tuple[Node, ...]:
     """Markdown -> nodes by the plain grammar, as whoever receives it will read it."""
-    tokens = PLAIN.parse(text)
-    return _Tree(tokens, lambda inline: stripped(tuple(_runs(inline, strict=True)))).nodes()
+    tree = SyntaxTreeNode(PLAIN.parse(text))
+    return _nodes(tree, lambda inline: stripped(tuple(_runs(inline, strict=True))))
 
 
 def _cited(inline: Sequence[Token], reading: Reading) -> Runs:
@@ -103,82 +108,36 @@ def _run(token: Token, marks: tuple[str, ...], url: str | None) -> Run:
     return Run(_UNSEEN.sub("", with_bars(token.content)), marks, url=url)
 
 
-class _Tree:
-    """Markdown-it's flat tokens -> nodes."""
+def _nodes(parent: SyntaxTreeNode, words: Words) -> tuple[Node, ...]:
+    return tuple(chain.from_iterable(_node(child, words) for child in parent.children))
 
-    def __init__(self, tokens: Sequence[Token], runs: Callable[[Sequence[Token]], Runs]) -> None:
-        self._tokens = iter(tokens)
-        self._runs = runs
 
-    def nodes(self, closing: str = "") -> tuple[Node, ...]:
-        out: list[Node] = []
-        for token in self._tokens:
-            if token.type == closing:
-                break
-            out.extend(self._node(token))
-        return tuple(out)
+def _node(node: SyntaxTreeNode, words: Words) -> Iterator[Node]:
+    match node.type:
+        case "paragraph" if runs := _runs_of(node, words):
+            yield Paragraph(runs)
+        case "heading" if runs := _runs_of(node, words):
+            yield Heading(int(node.tag[1:]), runs)
+        case "fence" | "code_block" if code := node.content.removesuffix("\n"):
+            yield Code(code, (node.info.split() or [""])[0])
+        case "hr":
+            yield Rule()
+        case "blockquote" if children := _nodes(node, words):
+            yield Quote(children)
+        case "bullet_list" | "ordered_list":
+            start = int(node.attrs.get("start", 1)) if node.type == "ordered_list" else None
+            items = (_nodes(item, words) for item in node.children)
+            paragraphs = chain.from_iterable(item.children for item in node.children)
+            tight = all(child.hidden for child in paragraphs if child.type == "paragraph")
+            # A number counts even where nothing is left of its item; a bullet does not.
+            if kept := tuple(item for item in items if item or start is not None):
+                yield Listing(kept, start, node.markup, tight)
+        case "table":
+            rows = chain.from_iterable(part.children for part in node.children)
+            header, *rest = (tuple(_runs_of(cell, words) for cell in row.children) for row in rows)
+            yield Table(header, tuple(rest))
 
-    def _node(self, token: Token) -> Iterator[Node]:
-        match token.type:
-            case "inline":
-                if runs := self._runs(token.children or ()):
-                    yield Paragraph(runs)
-            case "heading_open":
-                for node in self.nodes("heading_close"):
-                    if isinstance(node, Paragraph):
-                        yield Heading(int(token.tag[1:]), node.runs)
-            case "fence" | "code_block":
-                if code := token.content.removesuffix("\n"):
-                    yield Code(code, (token.info.split() or [""])[0])
-            case "hr":
-                yield Rule()
-            case _:
-                yield from self._container(token)
 
-    def _container(self, token: Token) -> Iterator[Node]:
-        match token.type:
-            case "blockquote_open":
-                if children := self.nodes("blockquote_close"):
-                    yield Quote(children)
-            case "bullet_list_open" | "ordered_list_open":
-                yield self._listing(token)
-            case "table_open":
-                yield self._table()
-
-    def _listing(self, opening: Token) -> Listing:
-        closing = opening.type.replace("open", "close")
-        items: list[tuple[Node, ...]] = []
-        tight = True
-        for token in self._tokens:
-            if token.type == closing:
-                break
-            item, is_tight = self._item()
-            items.append(item)
-            tight = tight and is_tight
-        start = int(opening.attrs.get("start", 1)) if opening.type.startswith("ordered") else None
-        return Listing(tuple(items), start, opening.markup, tight)
-
-    def _item(self) -> tuple[tuple[Node, ...], bool]:
-        out: list[Node] = []
-        tight = True
-        for token in self._tokens:
-            if token.type == "list_item_close":
-                break
-            if token.type == "paragraph_open":
-                tight = tight and token.hidden
-            out.extend(self._node(token))
-        return tuple(out), tight
-
-    def _table(self) -> Table:
-        rows: list[tuple[Runs, ...]] = []
-        cells: list[Runs] = []
-        for token in self._tokens:
-            if token.type == "table_close":
-                break
-            if token.type == "tr_open":
-                cells = []
-            elif token.type == "inline":
-                cells.append(self._runs(token.children or ()))
-            elif token.type == "tr_close":
-                rows.append(tuple(cells))
-        return Table(rows[0], tuple(rows[1:]))
+def _runs_of(node: SyntaxTreeNode, words: Words) -> Runs:
+    inline = node.children[0].token if node.children else None
+    return words(inline.children or ()) if inline else ()

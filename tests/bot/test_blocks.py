@@ -129,6 +129,7 @@ def test_a_request_to_render_that_makes_no_sense_is_refused_in_one_line(
         ("pods <name> in <Namespace>, a<br>b <b>c</b>", "pods <name> in <Namespace>, a\nb c"),
         ("cp <source> <table> <i> and a<b and c>d", "cp <source> <table> <i> and a<b and c>d"),
         ("<i>x</i> <img src='https://evil.test'>y<!-- z --></u>", "x y"),
+        ("- [gone-0]\n- one\n\n1. [gone-0]\n2. two", "one\n1. 2. two"),
         ("C:\\Users\\x, a &lt;b&gt; && c", "C:\\Users\\x, a <b> && c"),
         ("[x][1] and [link](../a/b.md)", "[x][1] and link (../a/b.md)"),
         ("~5 min, ~~gone~~, ~/x", "~5 min, gone, ~/x"),
