@@ -16,6 +16,7 @@ class Database:
 
     def __init__(self, path: Path, *, schema: str | None) -> None:
         """With a ``schema`` the file is made anew; without one it has to be there."""
+        self._path = path
         self._address = f"{path.absolute().as_uri()}?mode={'rw' if schema is None else 'rwc'}"
         self._idle: SimpleQueue[sqlite3.Connection] = SimpleQueue()
         self._closed = False
@@ -33,7 +34,7 @@ class Database:
         try:
             yield db
         except sqlite3.DatabaseError as error:
-            raise _explained(error) from error
+            raise self._explained(error) from error
         finally:
             self._idle.put(db)
             if self._closed:
@@ -57,13 +58,13 @@ class Database:
                 self._address, uri=True, timeout=30, isolation_level=None, check_same_thread=False
             )
         except sqlite3.DatabaseError as error:
-            raise _explained(error) from error
+            raise self._explained(error) from error
         try:
             # Safe in write-ahead mode: what a power cut takes back, the next ingest writes again.
             db.execute("PRAGMA synchronous = NORMAL")
         except sqlite3.DatabaseError as error:
             db.close()
-            raise _explained(error) from error
+            raise self._explained(error) from error
         return db
 
     def _close_idle(self) -> None:
@@ -73,15 +74,16 @@ class Database:
             except Empty:
                 return
 
-
-def _explained(error: sqlite3.DatabaseError) -> IngestError:
-    primary_code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    if primary_code in _FOLDER_TROUBLE:
-        return DataFolderError(
-            f"The data folder cannot be written ({error}): free some space, or correct its"
-            " permissions, then run `footnote ingest`."
-        )
-    return damaged(str(error))
+    def _explained(self, error: sqlite3.DatabaseError) -> IngestError:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        # A file that is there and cannot be opened is sound, but not ours to read.
+        kept_shut = code == sqlite3.SQLITE_CANTOPEN and self._path.is_file()
+        if kept_shut or code in _FOLDER_TROUBLE:
+            return DataFolderError(
+                f"The data folder cannot be written ({error}): free some space, or correct its"
+                " permissions, then run `footnote ingest`."
+            )
+        return damaged(str(error))
 
 
 def damaged(reason: str) -> IndexDamaged:

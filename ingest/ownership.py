@@ -9,7 +9,7 @@ import os
 import socket
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -56,10 +56,14 @@ def own_data_folder(path: Path) -> Iterator[Owner]:
         raise cannot_be_used(path, error) from error
     try:
         owner = _this_process()
-        _record(path).write_text(json.dumps(asdict(owner)))
+        try:
+            _record(path).write_text(json.dumps(asdict(owner)))
+        except OSError as error:
+            raise cannot_be_used(path, error) from error
         yield owner
     finally:
-        _record(path).unlink(missing_ok=True)
+        with suppress(OSError):
+            _record(path).unlink()
         lock.release()
 
 
@@ -115,8 +119,8 @@ def check_place(path: Path) -> None:
 
 def cannot_be_used(path: Path, error: OSError) -> DataFolderError:
     return DataFolderError(
-        f"The data folder {path} cannot be used ({error.strerror}): correct its permissions, or set"
-        " FOOTNOTE_DATA_DIR to a folder that can be written."
+        f"The data folder {path} cannot be used ({error.strerror}): free some space, correct its"
+        " permissions, or set FOOTNOTE_DATA_DIR to a folder that can be written."
     )
 
 

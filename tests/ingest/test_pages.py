@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ingest.documents import Chunk, DocumentInfo
-from ingest.errors import IndexDamaged
+from ingest.errors import DataFolderError, IndexDamaged
 from ingest.pages import Change, Pages
 from ingest.terms import query_terms
 
@@ -144,3 +144,10 @@ def test_a_file_with_overwritten_pages_fails_its_check(tmp_path: Path, pages: Pa
     with pytest.raises(IndexDamaged, match="footnote ingest"):
         damaged.check()
     damaged.close()
+
+
+def test_a_sound_file_that_cannot_be_opened_is_no_damage(tmp_path: Path) -> None:
+    Pages(tmp_path / "pages.sqlite", create=True).close()
+    (tmp_path / "pages.sqlite-wal").mkdir()  # as where nothing can be written beside it
+    with pytest.raises(DataFolderError, match="correct its permissions"):
+        Pages(tmp_path / "pages.sqlite").documents()

@@ -79,6 +79,15 @@ def test_one_process_does_not_own_a_folder_twice(tmp_path: Path) -> None:
         pass
 
 
+def test_a_folder_in_which_no_owner_can_be_noted_is_named_and_let_go(tmp_path: Path) -> None:
+    (tmp_path / "owner.json").mkdir()
+    with pytest.raises(DataFolderError, match="FOOTNOTE_DATA_DIR"), own_data_folder(tmp_path):
+        pass
+    (tmp_path / "owner.json").rmdir()
+    with own_data_folder(tmp_path):
+        pass
+
+
 def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     folder = tmp_path / "file" / "data"
