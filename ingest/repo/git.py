@@ -16,6 +16,7 @@ from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 from ingest.errors import DocsRepoError, DocsRepoProblem
 
+_KEPT_FROM_GIT = ("GIT_", "FOOTNOTE_", "SLACK_", "ANTHROPIC_", "CHROMA_", "DATABASE_URL")
 _KEPT_GIT_VARIABLES = ("GIT_SSH_COMMAND", "GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "GIT_CONFIG_GLOBAL")
 
 _OVERRIDES = {
@@ -202,8 +203,7 @@ class Git:
         environment = {
             name: value
             for name, value in os.environ.items()
-            if not name.startswith(("GIT_", "FOOTNOTE_", "SLACK_", "ANTHROPIC_"))
-            or name in _KEPT_GIT_VARIABLES
+            if not name.startswith(_KEPT_FROM_GIT) or name in _KEPT_GIT_VARIABLES
         }
         ssh = environment.get("GIT_SSH_COMMAND", "ssh")
         environment |= {
@@ -220,8 +220,10 @@ class Git:
         if self.remote and self.remote.token:
             environment["FOOTNOTE_USERNAME"] = self.remote.username or ""
             environment["FOOTNOTE_TOKEN"] = self.remote.token
-            # The empty value forgets helpers configured elsewhere.
-            overrides += [("credential.helper", ""), ("credential.helper", _HELPER)]
+            # The empty value forgets helpers configured elsewhere. Ours answers this host, and not
+            # another to which it may redirect.
+            scope = "://".join(urlsplit(self.remote.url)[:2])
+            overrides += [("credential.helper", ""), (f"credential.{scope}.helper", _HELPER)]
         elif self.remote and self.remote.username:
             overrides += [("credential.username", self.remote.username)]
         environment["GIT_CONFIG_COUNT"] = str(len(overrides))

@@ -122,6 +122,16 @@ def test_a_token_opens_a_private_repo_and_stands_nowhere(
         assert not file.is_file() or secret.encode() not in file.read_bytes()
 
 
+def test_a_token_is_for_its_own_host_wherever_that_one_leads(tmp_path: Path) -> None:
+    secret = "EXAMPLE-TOKEN-123"
+    git = Git(tmp_path, 30, Remote.parse("https://docs.example.com:8443/a.git", secret))
+    own = git.run("credential", "fill", given=b"protocol=https\nhost=docs.example.com:8443\n\n")
+    assert f"password={secret}".encode() in own
+    for other in ("evil.example.com", "docs.example.com", "docs.example.com:8443.evil.example.com"):
+        with pytest.raises(DocsRepoError):
+            git.run("credential", "fill", given=f"protocol=https\nhost={other}\n\n".encode())
+
+
 @needs_openssl
 def test_refused_credentials_are_told_apart_and_not_repeated(
     remote: DocsRemote, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
