@@ -18,6 +18,7 @@ from bot.channels import Channel
 from bot.clients import Clients
 from bot.database import JournalError
 from bot.events import Identity, Message, Question
+from bot.interim import Interim
 from bot.journal import Journal
 from bot.people import People
 from bot.reply import NotPosted, Replier
@@ -78,6 +79,7 @@ class Delivery:
         question = replier.question
         noted = self.journal.message(question.key)
         stream: Stream | None = None
+        over: Interim | None = None
         try:
             status.show(THINKING)
             over = self._runbook_first(replier, thread, status)
@@ -91,12 +93,12 @@ class Delivery:
             )
             answer = self._answer(question, thread, status, stream, cancel)
             if cancel.is_set() or not self.journal.holds(question.key):
-                self._call_off(question, stream)
+                self._call_off(question, stream, over)
             else:
                 self._post(replier, answer, over, stream)
         except Cancelled:
             log.info("answer called off in %s", question.channel)
-            self._call_off(question, stream)
+            self._call_off(question, stream, over)
         except NotPosted as error:
             log.warning("no reply possible in %s: %s", question.channel, error.code)
             self.journal.finish(question.key, "failed", reason=error.code)
@@ -152,22 +154,20 @@ class Delivery:
 
     def _runbook_first(
         self, replier: Replies, thread: Sequence[Message], status: Shown
-    ) -> str | None:
+    ) -> Interim | None:
         """Under an alert that names its runbook: post that at once; the answer takes its place."""
         question, channel = replier.question, self.channel(replier.question.channel)
         if isinstance(replier, Responder) or channel.ephemeral or not channel.runbook_at_once:
             return None
         if self.runbook is None or not (text := alert_text(question, thread, self.me)):
             return None
-        if posted := runbook_of(question.ts, thread, self.me):
-            return posted
-        message = self.runbook(text, channel)
-        if message is None:
-            return None
-        status.show("has found the runbook and reads on…")
-        return replier.post_runbook(message)
+        posted = runbook_of(question.ts, thread, self.me)
+        if posted is None and (message := self.runbook(text, channel)):
+            status.show("has found the runbook and reads on…")
+            posted = replier.post_runbook(message)
+        return Interim(self.clients, question, posted) if posted else None
 
-    def _post(self, replier: Replies, answer: Answer, over: str | None, stream: Stream) -> None:
+    def _post(self, replier: Replies, answer: Answer, over: Interim | None, stream: Stream) -> None:
         question = replier.question
         if answer.verdict == "failed":
             log.warning("answer %s failed: %s", answer.id, answer.reason)
@@ -185,21 +185,21 @@ class Delivery:
             replier.whisper_answer(messages)
             reply_ts = NOWHERE
         else:
-            reply_ts = replier.post_answer(answer, messages, over, stream)
+            reply_ts = replier.post_answer(answer, messages, over.ts if over else None, stream)
         answered = functools.partial(journal.finish, question.key, "answered")
         self._keep(functools.partial(answered, reply_ts=reply_ts, answer_id=answer.id), answer)
         self._keep(functools.partial(journal.place, answer.id, reply_ts), answer)
 
-    def _call_off(self, question: Question, stream: Stream | None) -> None:
+    def _call_off(self, question: Question, stream: Stream | None, over: Interim | None) -> None:
         """What was shown of an answer that will not come: gone with its question, or said so."""
         noted = self.journal.message(question.key)
-        if stream is None or noted is None:
-            return
-        if noted.state in ("deleted", "ignored"):
-            stream.remove()
-        elif noted.state == "stopped":
-            stream.end(STOPPED)
-        elif noted.state == "noted":
+        state = noted.state if noted else None
+        for shown in (stream, over):
+            if shown and state in ("deleted", "ignored"):
+                shown.remove()
+            elif shown and state == "stopped":
+                shown.end(STOPPED)
+        if stream and state == "noted":
             stream.end(INTERRUPTED)
 
     def _keep(self, write: Callable[[], None], answer: Answer) -> None:

@@ -141,3 +141,39 @@ def test_a_follow_up_that_asked_nothing_is_answered_once_it_was_edited_into_a_qu
     slack.post("edit", channel="C0INCIDENT", ts=ts, text="ok, and for the EU?")
     wait_for(lambda: len(slack.posts()) == 2)
     assert script.conversations[-1].question == "ok, and for the EU?"
+
+
+def under_an_alert(slack: Slack, script: Script) -> tuple[str, str]:
+    """An alert with a runbook that stands there already, and the question whose answer does not."""
+    script.gate.clear()
+    root = say(slack, "RefundsStuck", bot="B0ALERTS")
+    ts = say(slack, f"{AT} what now?", thread_ts=root)
+    assert script.entered.wait(PATIENCE)
+    return root, ts
+
+
+def runbooks(slack: Slack, root: str) -> list[Json]:
+    return [m for m in slack.messages("C0INCIDENT", root) if m.get("bot_id") == "B0FOOTNOTE"]
+
+
+def test_a_runbook_goes_with_the_deleted_question_that_it_was_posted_for(
+    slack: Slack, start: Start, script: Script
+) -> None:
+    running = start()
+    root, ts = under_an_alert(slack, script)
+    assert len(runbooks(slack, root)) == 1
+    slack.post("delete", channel="C0INCIDENT", ts=ts)
+    wait_for(lambda: running.answering.idle)
+    assert not runbooks(slack, root)
+
+
+def test_a_runbook_stays_after_a_word_to_stop_and_promises_no_answer_any_longer(
+    slack: Slack, start: Start, script: Script
+) -> None:
+    running = start()
+    root, _ = under_an_alert(slack, script)
+    say(slack, "stop", thread_ts=root)
+    wait_for(lambda: running.answering.idle)
+    [runbook] = runbooks(slack, root)
+    assert runbook["text"].startswith("Runbook")
+    assert "Stopped" in str(runbook["blocks"])
