@@ -19,7 +19,7 @@ Job = Callable[[], None]
 
 class Workers:
     def __init__(self, workers: int, waiting: int) -> None:
-        self._jobs: queue.Queue[Job] = queue.Queue()
+        self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._most = workers + waiting
         self._workers = workers
         self._state = threading.Condition()
@@ -34,7 +34,7 @@ class Workers:
             if self._closed or self._open >= self._most:
                 return False
             self._open += 1
-        self._jobs.put(job)
+            self._jobs.put(job)
         return True
 
     @property
@@ -52,14 +52,16 @@ class Workers:
         """Take nothing more, and wait for what is under way; True when all of it was done."""
         until = time.monotonic() + seconds
         with self._state:
-            self._closed = True
+            if not self._closed:
+                self._closed = True
+                for _ in range(self._workers):
+                    self._jobs.put(None)
             while self._open and (left := until - time.monotonic()) > 0:
                 self._state.wait(left)
             return self._open == 0
 
     def _work(self) -> None:
-        while True:
-            job = self._jobs.get()
+        while (job := self._jobs.get()) is not None:
             try:
                 job()
             except FootnoteError as error:

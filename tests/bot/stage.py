@@ -218,6 +218,7 @@ class Running:
         self.listeners.shutdown()
         script.dead.set()
         wait_for(lambda: self.answering.idle)
+        self.answering.drain(0)
         self.answering.statuses.settle(PATIENCE)
         script.dead.clear()
         self.journal.close()
