@@ -5,6 +5,7 @@ import re
 import unicodedata
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import takewhile
 
 from bot.blocks.nodes import (
     Code,
@@ -22,9 +23,10 @@ from bot.blocks.nodes import (
 Fits = Callable[[Node], bool]
 Nodes = tuple[Node, ...]
 
-_LINE_END = re.compile(r"[\n\u2028]")
-_SENTENCE_END = re.compile(r"[.!?](?=\s)|[。！？]")
-_BLANK = re.compile(r"\s")
+_LINE_END = re.compile(r"[\n\u2028](?!\[)")
+_SENTENCE_END = re.compile(r"(?:[.!?](?=\s)|[。！？])(?:\s?\[[^\[\]\n]+\])*")
+"""Citations after a sentence stay with it."""
+_BLANK = re.compile(r"\s(?![\s\[])")
 _LONG_CODE, _LONG_WORD = 300, 100
 _LONG_LINE = 7_500
 """Characters as sent; a shorter line of code fits whole into the next message."""
@@ -179,7 +181,9 @@ def _good_place(runs: Runs, text: str, at: int) -> int:
     """The last line end, sentence end or blank before ``at`` that is not too far back."""
     whole = _whole_spans(runs)
     for border in (_LINE_END, _SENTENCE_END, _BLANK):
-        places = [m.end() for m in border.finditer(text, at // 2, at)]
+        # Whether a place is good depends on what follows it, beyond the part that fits.
+        found = takewhile(lambda match: match.end() <= at, border.finditer(text, at // 2))
+        places = [match.end() for match in found]
         for place in reversed(places):
             if not any(start < place < end for start, end in whole):
                 return place

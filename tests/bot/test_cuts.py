@@ -76,6 +76,14 @@ def test_a_table_below_a_list_in_an_item_is_not_read_as_more_of_that_list() -> N
     assert [text for _, text in shown([message]).depths] == ["one", "two", "a | b", "c | d"]
 
 
+@pytest.mark.parametrize("end", [".", "。", "", "\n"])
+def test_a_citation_stays_in_the_message_of_what_it_is_for(end: str) -> None:
+    text = " ".join(f"Some fact, number {n}{end} [oncall/queues-1]" for n in range(600))
+    messages = render_answer(answer(text))
+    assert len(messages) > 2
+    assert not any(shown([message]).text.startswith("[") for message in messages)
+
+
 def test_an_endless_name_of_a_language_breaks_no_limit() -> None:
     [message] = render_answer(answer(f"```{'x' * 20_000}\nls\n```"))
     assert broken_limits(message) == []
