@@ -182,7 +182,7 @@ class BlockReader:
                 yield from _split(text)
 
     def _rich_list(self, block: dict[str, Any], depth: int) -> Iterator[str]:
-        indent = "  " * _number(block.get("indent"))
+        indent = "  " * min(_number(block.get("indent")), _DEEPEST)
         first = _number(block.get("offset")) + 1
         for number, element in enumerate(items(block.get("elements")), first):
             mark = f"{number}. " if block.get("style") == "ordered" else "- "
@@ -196,8 +196,7 @@ class BlockReader:
                 is_code = isinstance(style, dict) and style.get("code") is True
                 return f"`{text}`" if is_code and text else text
             case "link":
-                url = string(element.get("url"))
-                return link_text(text, url, addresses=self.addresses) if url else text
+                return link_text(text, string(element.get("url")), addresses=self.addresses)
             case "user":
                 return person(string(element.get("user_id")), self.names)
             case "usergroup":

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from bot.blocks.addresses import trimmed
 
-ADDRESS = re.compile(r"\w+://[^\s<>\"`]+")
+ADDRESS = re.compile(r"\b[A-Za-z][A-Za-z0-9+.-]{1,30}://[^\s<>\"`]+")
 _MARKS = re.compile(r"[*_~`]+|(?<!\S)[-+•·●◦▪]+(?!\S)")
 """Signs that style a line or begin an item: an app writes them in one place and not in another."""
 _WORD = re.compile(

@@ -255,3 +255,12 @@ def test_a_long_field_leaves_room_for_the_others() -> None:
     text = message_text({"attachments": [{"title": "Crash", "fields": fields}]})
     assert text.startswith("Crash\nTrace: at frame 0\nat frame 1\n")
     assert "\nSeverity: page\n[shortened: " in text
+
+
+def test_reading_takes_a_time_in_proportion_to_the_length() -> None:
+    """Signs that many patterns begin with, forty thousand of each: were one of them tried from
+    every sign to the end, this test would take minutes."""
+    for sign in ("a", "aB", " ", "*", "_", ":a:", "<", "<@", "```\n", "a.", "https:"):
+        field = {"type": "mrkdwn", "text": f"{sign * 40_000}\nx"}
+        message = {"text": sign * 40_000, "blocks": [{"type": "section", "fields": [field]}]}
+        assert len(message_text(message)) <= 4_000
