@@ -128,11 +128,10 @@ class _Checker:
 
     def _in_text(self, statement: Statement) -> Iterator[_Finding]:
         block = statement.block
-        holes = [(citation.start, citation.end) for citation in block.citations]
         span = (statement.start, statement.end)
         right: list[str] = []
         wrong: list[Checked] = []
-        for each in find_spans(self.text, span, holes, block.code):
+        for each in find_spans(self.text, span, statement.citations, block.code):
             if not self._is_fine(each, statement.ids):
                 wrong.append(each)
             elif each.kind == "code":
@@ -175,7 +174,7 @@ class _Checker:
             yield from self._in_comment(remark.group(1), ids)
 
     def _in_comment(self, text: str, ids: Sequence[str]) -> Iterator[Checked]:
-        found = find_spans(text, (0, len(text)), (), (), comment=True)
+        found = find_spans(text, (0, len(text)), (0, 0), (), comment=True)
         yield from _outermost([each for each in found if not self._is_fine(each, ids)])
 
     def _is_fine(self, checked: Checked, ids: Sequence[str]) -> bool:

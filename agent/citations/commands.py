@@ -154,8 +154,6 @@ def _fill(word: str, filler: re.Pattern[str], given: Callable[[str], bool]) -> b
 
 def same_in_other_order(asked: Sequence[str], known: Sequence[str]) -> bool:
     """Whether only flags, each with its value, have moved."""
-    if not asked or asked[0] != known[0]:
-        return False
     first, second = _parted(asked), _parted(known)
     if sorted(first) != sorted(second):
         return False
@@ -246,8 +244,6 @@ _SAFETY = re.compile(rf"{_NARROWS.pattern}|--?(?:context|namespace|n\b|wait)", r
 
 def _is_runnable(words: Sequence[str], missing: str) -> bool:
     """Whether it reads as a command to run rather than as the name of one (``kubectl rollout``)."""
-    if len(words) < 2:
-        return False
     if not missing.startswith("-"):
         return True
     return not _is_name(words) or bool((_SAFETY if len(words) > 2 else _NARROWS).match(missing))

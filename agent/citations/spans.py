@@ -6,6 +6,7 @@ alarm teaches people to ignore the marks.
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -86,19 +87,19 @@ _MAY_HAVE_VALUES = re.compile(
 def find_spans(
     text: str,
     span: Span,
-    holes: Sequence[Span],
+    citations: Span,
     code: Sequence[Span],
     *,
     comment: bool = False,
 ) -> Iterator[Checked]:
-    """The spans of one statement; ``holes`` are its citations, ``code`` its code spans."""
+    """The spans of one statement; ``code`` are the code spans of its paragraph, in order."""
     start, end = span
-    inside = [each for each in code if start <= each[0] < end]
+    inside = code[bisect_left(code, (start,)) : bisect_left(code, (end,))]
     for first, last in inside:
         content = _code_content(text[first:last])
         if content:
             yield _with_denial(text, span, Checked("code", first, last, content))
-    prose = _masked(text, span, [*holes, *inside]).translate(HYPHENS)
+    prose = _masked(text, span, [citations, *inside]).translate(HYPHENS)
     for match in _HTML_CODE.finditer(prose) if "<" in prose else ():
         yield Checked("code", start + match.start(), start + match.end(), match.group(2).strip())
         prose = _blank(prose, match.start(), match.end())

@@ -67,6 +67,8 @@ class Statement:
     start: int
     end: int
     ids: tuple[str, ...]
+    citations: Span = (0, 0)
+    """Where its own citations stand."""
 
 
 def read_blocks(text: str) -> list[Block]:
@@ -174,11 +176,12 @@ def statements(text: str, blocks: Sequence[Block]) -> list[Statement]:
         if block.kind == "heading":
             headed = _last_line_ids(text, block)
         start = block.start
-        for _, end, ids in (groups := citation_groups(text, block)):
-            end = block.end if end == groups[-1][1] else end
-            found.append(Statement(block, start, end, ids))
-            start, above = end, _last_line_ids(text, block)
+        for first, last, ids in (groups := citation_groups(text, block)):
+            end = block.end if last == groups[-1][1] else last
+            found.append(Statement(block, start, end, ids, (first, last)))
+            start = end
         if groups:
+            above = _last_line_ids(text, block)
             continue
         ids = _from_intro(text, block) or below or headed
         if not ids and block.kind == "code" and block.intro and _introduces(text, block.intro):

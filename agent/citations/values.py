@@ -18,9 +18,10 @@ _LABEL = re.compile(
     r"|(?:\b[Pp]er |/ ?)(?P<time>[A-Za-z]+)(?=[\w ]{0,20}[)\]]?\s?[:=|])"
 )
 """Where a unit stands apart from its number: ``timeout_seconds``, ``Limit (MB)``, "in seconds"."""
-_BEHIND_LABEL = re.compile(r"[)\]\"'`*]*\s?[:=|]?\s*[\"'`]?(\d[\d,.]*)(?![\w%])")
+_PLAIN = r"\d[\d,]*(?:\.\d+)?(?![\w%]|[.,]\d)"
+_BEHIND_LABEL = re.compile(rf"[)\]\"'`*]*\s?[:=|]?\s*[\"'`]?({_PLAIN})")
 _RANGE = re.compile(r"\s?(?:[-–—/,]|to|and|or|bis|à|y|et)\s?")
-_BARE = re.compile(r"(?<![\w.,-])\d[\d,.]*\b(?![\w%])")
+_BARE = re.compile(rf"(?<![\w.,-]){_PLAIN}")
 _RULE = re.compile(r"[\s|:]*-[\s|:-]*")
 _ONE = re.compile(rf"\b(?:an?|each|every) (?P<unit>(?:{NAMED_UNIT}))\b")
 _TIMES = {"once": 1, "twice": 2, "thrice": 3}
@@ -149,7 +150,7 @@ def _labelled(text: str) -> Iterator[tuple[Number, str, str]]:
             behind = _BEHIND_LABEL.match(line, end)
             before, after = _BARE.findall(line, 0, start), _BARE.findall(line, end)
             number = behind[1] if behind else [*before[-1:], *after][0]
-            yield as_number(number.rstrip(".,")), unit, per
+            yield as_number(number), unit, per
 
 
 def _labels(line: str) -> Iterator[tuple[int, int, str, str]]:

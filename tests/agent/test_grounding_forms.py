@@ -84,6 +84,7 @@ def test_the_same_in_another_form_stays_unmarked(docs: str, answer: str) -> None
         ("SQLSTATE 57P03.", "SQLSTATE 57P02", "57P02"),
         ("Region europe-west4.", "Region europe-west3", "europe-west3"),
         ("Revision r1187.", "Revision r1178", "r1178"),
+        ("It is apps/v1beta2.", "It is v1beta1", "v1beta1"),
         ("Use r6g.2xlarge.", "Use r5g.2xlarge", "r5g.2xlarge"),
         # commands
         ("`find x -name '*.tar'`", "Run `find x -name *.tar`", "find x -name *.tar"),
@@ -100,6 +101,13 @@ def test_a_changed_one_is_marked(docs: str, answer: str, span: str | None) -> No
     found = marks(docs, answer, "is it 37?")
     assert found
     assert span is None or found == [span]
+
+
+@pytest.mark.parametrize(
+    "docs", ["timeout_s: 2.2.12", "| a (s) |\n|---|\n| 1.2.3, 4,,5 |", "ms: ,."]
+)
+def test_a_version_where_a_number_might_stand_is_no_number(docs: str) -> None:
+    assert marks(docs, "It takes 7 s") == ["7 s"]
 
 
 def test_an_id_with_other_punctuation_is_forged() -> None:
