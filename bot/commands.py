@@ -37,6 +37,8 @@ _SHAREABLE = 200
 _RESPONSES = 4
 """Slack takes five: one of them says that the answer comes."""
 
+_UNDER_WAY = "The answer comes in the thread."
+
 Json = dict[str, Any]
 USAGE = (
     f"`{COMMAND} QUESTION` answers only to you, with a button to share it.\n"
@@ -149,10 +151,15 @@ class Commands:
             thread_ts=str(message.get("thread_ts") or about),
             about=about,
         )
-        self._answering.journal.note(question)
+        journal = self._answering.journal
+        same = journal.in_thread(key.team, key.channel, question.thread_ts)
+        if any(m.state == "claimed" and (m.about or m.ts) == about for m in same):
+            say(respond, _UNDER_WAY, body=body)
+            return
+        journal.note(question)
         self._answering.consider(question, seen=[message])
-        if self._answering.journal.holds(key):
-            say(respond, "The answer comes in the thread.", body=body)
+        if journal.holds(key):
+            say(respond, _UNDER_WAY, body=body)
 
     def _key(self, visit: Visit, at: str) -> Key:
         """One gesture of one person: no message's ``ts``, but in order with those."""

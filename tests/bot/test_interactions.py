@@ -56,6 +56,23 @@ def test_the_shortcut_answers_each_person_who_uses_it(slack: Slack, start: Start
     assert askers == [ONCALL, ENGINEER]
 
 
+def test_a_shortcut_used_again_while_its_answer_is_made_brings_no_second_one(
+    slack: Slack, start: Start, script: Script
+) -> None:
+    running = start()
+    script.gate.clear()
+    ts = say(slack, "is the queue of payments stuck")
+    ask_about(slack, ts, ONCALL)
+    assert script.entered.wait(PATIENCE)
+    for user in (ENGINEER, ONCALL):
+        ask_about(slack, ts, user)
+    wait_for(lambda: len(whispers(slack)) == 3)
+    script.gate.set()
+    running.settle(4)
+    assert len(replies(slack, ts)) == 1
+    assert {m["text"] for m in whispers(slack)} == {"The answer comes in the thread."}
+
+
 def test_the_shortcut_is_about_its_message_and_not_about_what_came_later(
     slack: Slack, start: Start, script: Script
 ) -> None:
@@ -90,10 +107,10 @@ def test_a_shortcut_says_that_an_answer_comes_only_when_one_does(
     ask_about(slack, ts, ONCALL)
     [told] = wait_for(lambda: whispers(slack))
     assert told["text"] == "The answer comes in the thread."
-    ask_about(slack, ts, ONCALL)
+    ask_about(slack, say(slack, "the ledger is slow"), ONCALL)
     wait_for(lambda: slack.calls("chat.postEphemeral"))
     script.gate.set()
-    running.settle(3)
+    running.settle(4)
     texts = [m["text"] for m in whispers(slack)] + [
         c["args"]["text"] for c in slack.calls("chat.postEphemeral")
     ]
