@@ -78,7 +78,7 @@ def _ends(needle: str, after: str) -> bool:
         return not other.isalnum() and other not in ("/", "_", "{", "*")
     if not (own.isalnum() or own in "-_"):
         return True
-    if other == "." and _is_field(needle, own, beyond):
+    if other == "." and " " not in needle and _is_field(needle, own, beyond):
         return True
     if other in ("-", ".", "_") or (other == "/" and "/" in needle):
         return not beyond.isalnum() and beyond not in ("-", "_")

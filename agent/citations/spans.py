@@ -58,7 +58,8 @@ _DENIED_BEFORE = re.compile(
     re.IGNORECASE,
 )
 _ASKED_BEFORE = re.compile(
-    r"\byour\s$|(?:\byou (?:asked|mention|said|saw|describe|report|quote)\w*"
+    r"\byour\s$|(?:\b(?:you|alert|message|thread)"
+    r" (?:ask|mention|sa[iy]|saw|show|describe|report|quote)\w*"
     r"|(?:^|[.:;!?]\s|\n)(?:for|with|since|given)\b)[^.,:;!?\n]{0,40}$",
     re.IGNORECASE,
 )

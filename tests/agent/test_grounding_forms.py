@@ -50,7 +50,17 @@ TABLE = "| Setting | Limit (MB) | Timeout (s) |\n|---|---|---|\n| heap | 512 | 3
         ("Never use `--force`: it hurts.", "It says “Never use `--force`: it hurts.”"),
         # what the asker said
         ("Open a ticket.", "For 37 failed payouts, open a ticket; your 37 payouts wait"),
+        ("Restart it.", "The alert says 37 payouts failed: restart it"),
         ("x", "I could not find anything about `PAY-9999`"),
+        # dates and times
+        ("The contract ends 31/03/2028.", "It ends on 31 March 2028"),
+        ("On 2027-03-04.", "3月4日です"),
+        ("Only at weekends.", "Only on Sundays"),
+        ("It runs twice.", "It runs 2 times"),
+        # what marks a place
+        ("Wait.", "In step 3 wait; the 2nd attempt works; see (2)"),
+        ("See https://x.example/a_(b).", "(See https://x.example/a_(b))"),
+        ("Copy at 10 MBps.", "Copy at 10 MB/s"),
         # commands
         ("`SELECT kill(<pid>);`", "Run `SELECT kill(4711);`"),
         ('`flag off --why "<text>"`', 'Run `flag off --why "two words"`'),
@@ -86,10 +96,17 @@ def test_the_same_in_another_form_stays_unmarked(docs: str, answer: str) -> None
         ("Revision r1187.", "Revision r1178", "r1178"),
         ("It is apps/v1beta2.", "It is v1beta1", "v1beta1"),
         ("Use r6g.2xlarge.", "Use r5g.2xlarge", "r5g.2xlarge"),
+        # a sign, a word that goes on
+        ("`--retries 5`, at -10.", "Retry at `10`", "10"),
+        ("/etc/pay/config.yaml", "Edit pay/config.yml", "pay/config.yml"),
         # commands
+        ("`kubectl get pods`", "Run kubectl delete pods now", "kubectl delete pods now"),
+        ("`SELECT 1`", "Then DROP TABLE jobs", "DROP TABLE jobs"),
+        ("`make \U000e0061all`", "Run `make \u202eall`", None),
         ("`find x -name '*.tar'`", "Run `find x -name *.tar`", "find x -name *.tar"),
         ('`log --since "1 hour ago"`', "Run `log --since 1 hour ago`", "log --since 1 hour ago"),
         ("`make up ENV=a REGION=b`", "Run `make up ENV=a`", "make up ENV=a"),
+        ("`log -u kubelet.service`", "Run `log -u kubelet`", "log -u kubelet"),
         ("`get k | del -WhatIf`", "```\nget k | del\n```\n", "get k | del"),
         ("`^code=(\\d{4})$`", "It is `^code=(\\d{3})$`, 3 digits", None),
         ("See http://db:80/admin/.", "See http://db:80/", "http://db:80/"),
