@@ -96,7 +96,7 @@ class Answering:
             return None  # it stays noted, and the recovery reads the thread in its next round
         own = replies_of(question.ts, thread or (), self.me)
         if is_whole(own):
-            return self.journal.finish(question.key, "answered", reply_ts=str(own[0]["ts"]))
+            return self.journal.found_answered(question.key, str(own[0]["ts"]))
         decision = self.decide(question, thread or ())
         if decision.reason == NOT_PART and thread:
             self._foreign_threads.add(question)
@@ -125,9 +125,9 @@ class Answering:
             log.warning("could not read a thread in %s: %s", question.channel, slack_error(error))
             raise
 
-    def answer(self, question: Question, thread: Sequence[Message]) -> None:
-        """Answer without asking whether to: somebody wants this question answered."""
-        if self.journal.claim(question.key):
+    def answer_again(self, question: Question, thread: Sequence[Message]) -> None:
+        """Answer anew what was answered before, without asking whether to."""
+        if self.journal.claim_again(question.key):
             self._take(question, Decision("answer"), None, thread)
 
     def ask(self, question: Question, responder: Responder) -> None:

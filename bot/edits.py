@@ -47,11 +47,14 @@ class Edits:
         except SLACK_FAILED:
             return None  # what was asked first is answered, or was
         decision = self._answering.decide(question, thread)
-        if state == "answered":
-            wanted = decision.action == "answer" and noted.answer_id
-            return self._offer(question, thread) if wanted else None
         if decision.action == "answer":
-            return self._answering.reword(question)
+            if state == "claimed":
+                return self._answering.reword(question)
+            if noted.answer_id:
+                return self._offer(question, thread)
+            return self._answering.answer_again(question, thread)  # it had no more than a line
+        if state == "answered":
+            return None
         if decision.action == "stop":
             return self._answering.stop(question)
         return self._answering.withdraw(question, decision.reason)
@@ -81,8 +84,8 @@ class Edits:
             log.warning("could not answer again: %s", slack_error(error))
             return
         question = find_question(noted, thread, self._me) if noted else None
-        if question is not None and self._journal.reopen(key):
-            self._answering.answer(question, thread)
+        if question is not None:
+            self._answering.answer_again(question, thread)
 
     def _set_below(self, channel: str, message: Message, more: list[dict[str, Any]]) -> None:
         """Change what stands below an own answer; best effort."""

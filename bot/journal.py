@@ -68,20 +68,17 @@ class Journal(Archive):
 
     def claim(self, key: Key) -> bool:
         """Take a message for answering: True for one caller only, over all replicas."""
+        untired = NotedMessage.attempts < MAX_ATTEMPTS
+        return self._claim(key, _free() & untired, attempts=NotedMessage.attempts + 1)
+
+    def claim_again(self, key: Key) -> bool:
+        """Take an answered message once more, because somebody asked for it."""
+        return self._claim(key, NotedMessage.state == "answered", attempts=1, reply_ts=None)
+
+    def _claim(self, key: Key, where: sa.ColumnElement[bool], **values: object) -> bool:
         now = time.time()
-        free = NotedMessage.state.in_(("noted", "ignored")) | (
-            (NotedMessage.state == "claimed") & (NotedMessage.lease_until < now)
-        )
-        return self._change(
-            key,
-            free & (NotedMessage.attempts < MAX_ATTEMPTS),
-            state="claimed",
-            reason=None,
-            owner=self._me,
-            lease_until=now + LEASE_SECONDS,
-            claimed_at=now,
-            attempts=NotedMessage.attempts + 1,
-        )
+        held = {"owner": self._me, "lease_until": now + LEASE_SECONDS, "claimed_at": now}
+        return self._change(key, where, state="claimed", reason=None, **held, **values)
 
     def holds(self, key: Key) -> bool:
         """True while the claim stands: the question was not deleted and nobody took over."""
@@ -125,15 +122,14 @@ class Journal(Archive):
             finished_at=time.time(),
         )
 
-    def reopen(self, key: Key) -> bool:
-        """Let an answered question be answered once more, because somebody asked for it."""
-        again = {"state": "noted", "attempts": 0, "reply_ts": None}
-        return self._change(key, NotedMessage.state == "answered", **again)
+    def found_answered(self, key: Key, reply_ts: str) -> None:
+        """A reply stands in the thread of which nobody who still works on it had told."""
+        self._change(key, _free(), state="answered", reply_ts=reply_ts, finished_at=time.time())
 
     def ignore(self, key: Key, reason: str) -> None:
         """Decide against answering; a later event of the same message may still be answered."""
-        left = (NotedMessage.state == "claimed") & (NotedMessage.lease_until < time.time())
-        self._change(key, (NotedMessage.state == "noted") | left, state="ignored", reason=reason)
+        undecided = (NotedMessage.state == "noted") | _abandoned()
+        self._change(key, undecided, state="ignored", reason=reason)
 
     def delete(self, key: Key) -> None:
         """The question is gone: a pending answer is not posted, nor one to a late event."""
@@ -223,6 +219,16 @@ def open_journal(
     """
     engine = open_database(database_url, data_dir)
     return Journal(engine, alone=alone and database_url is None, store_text=store_text)
+
+
+def _abandoned() -> sa.ColumnElement[bool]:
+    """Claimed by a process that is no more."""
+    return (NotedMessage.state == "claimed") & (NotedMessage.lease_until < time.time())
+
+
+def _free() -> sa.ColumnElement[bool]:
+    """Not being answered, and not done with."""
+    return NotedMessage.state.in_(("noted", "ignored")) | _abandoned()
 
 
 def _primary(key: Key) -> tuple[str, str, str]:

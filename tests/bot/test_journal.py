@@ -82,6 +82,27 @@ def test_what_was_answered_is_never_claimed_again(journal: Journal) -> None:
     assert not journal.unfinished(at_start=True)
 
 
+def test_what_was_answered_is_taken_once_more_when_somebody_asks_for_it(journal: Journal) -> None:
+    journal.note(ASKED)
+    assert not journal.claim_again(ASKED.key)
+    assert journal.claim(ASKED.key)
+    journal.finish(ASKED.key, "answered", reply_ts="1.2", answer_id="a1")
+    assert [journal.claim_again(ASKED.key) for _ in range(2)] == [True, False]
+    assert journal.holds(ASKED.key)
+
+
+def test_a_reply_found_in_the_thread_ends_no_answer_that_is_still_being_made(
+    journal: Journal,
+) -> None:
+    journal.note(ASKED)
+    assert journal.claim(ASKED.key)
+    journal.found_answered(ASKED.key, "1.2")
+    assert journal.holds(ASKED.key)
+    journal.release(ASKED.key)
+    journal.found_answered(ASKED.key, "1.2")
+    assert not journal.claim(ASKED.key)
+
+
 def test_one_gesture_under_two_ts_is_one_question(journal: Journal) -> None:
     twin = replace(ASKED, ts="1.3", thread_ts="1.3")
     journal.note(ASKED)

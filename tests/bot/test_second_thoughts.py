@@ -143,6 +143,20 @@ def test_a_follow_up_that_asked_nothing_is_answered_once_it_was_edited_into_a_qu
     assert script.conversations[-1].question == "ok, and for the EU?"
 
 
+def test_a_bare_mention_that_is_edited_into_a_question_is_answered_after_the_help(
+    slack: Slack, start: Start, script: Script
+) -> None:
+    running = start()
+    ts = say(slack, AT)
+    wait_for(lambda: slack.posts())
+    running.settle(2)
+    slack.post("edit", channel="C0INCIDENT", ts=ts, text=f"{AT} how do I roll back?")
+    wait_for(lambda: len(slack.posts()) == 2)
+    running.settle(3)
+    assert [c.question for c in script.conversations] == ["how do I roll back?"]
+    assert len(slack.posts()) == 2
+
+
 def under_an_alert(slack: Slack, script: Script) -> tuple[str, str]:
     """An alert with a runbook that stands there already, and the question whose answer does not."""
     script.gate.clear()
