@@ -6,7 +6,9 @@ package that uses it. A mistake ends in one line: file, line number, and what to
 
 import re
 import tomllib
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
@@ -126,17 +128,22 @@ class ConfigFile:
 
         Statements end where the text up to there can be read as a file of its own.
         """
-        lines = self.text.splitlines(keepends=True)
+        lines = self.text.split("\n")
+
+        def read(end: int) -> tuple[int, dict[str, Any]]:
+            """The statements that end on these first lines, and the last line of them."""
+            while end:
+                with suppress(ValueError):
+                    return end, tomllib.loads("\n".join(lines[:end]))
+                end -= 1
+            return 0, {}
+
         for length in range(len(keys), 0, -1):
-            begin = 1
-            for end in range(1, len(lines) + 1):
-                try:
-                    tables = tomllib.loads("".join(lines[:end]))
-                except tomllib.TOMLDecodeError:
-                    continue
-                if _holds(tables, keys[:length]):
-                    return begin
-                begin = end + 1
+            wanted = keys[:length]
+            ends = range(len(lines) + 1)
+            end = bisect_left(ends, True, key=lambda end: _holds(read(end)[1], wanted))
+            if end in ends:
+                return read(end - 1)[0] + 1
         return 1
 
 
@@ -155,7 +162,7 @@ def read_config_file(settings: IndexSettings) -> ConfigFile:
         raise SettingsError(f"{path} is not UTF-8 text. Save it as UTF-8.") from None
     try:
         config = ConfigFile(path, text, tomllib.loads(text))
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise SettingsError(f"{path} is not TOML: {_in_one_line(str(error))}.") from None
     config.check_sections()
     return config

@@ -166,6 +166,19 @@ def test_collections_that_are_no_sections_are_refused() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "text", ["a = " + "[" * 5_000, "a = " + "{a = " * 3_000, "a = " + "9" * 5_000]
+)
+def test_what_is_too_deep_or_too_long_to_be_read_is_refused(text: str) -> None:
+    assert mistake(text).startswith("footnote.toml is not TOML: ")
+
+
+def test_a_mistake_in_a_long_file_is_found_by_its_line() -> None:
+    section = '[collections.part{n}]\npaths = ["part{n}/**"]\ndescription = "Part"\n'
+    text = "".join(section.replace("{n}", str(n)) for n in range(400)) + "wrong = 1\n"
+    assert mistake(text).startswith("footnote.toml, line 1201: collections.part399.wrong is not")
+
+
 @given(st.text(max_size=200) | st.text("[].=\"'#\n abcollectinspth1*!", max_size=120))
 def test_any_text_is_read_or_refused(text: str) -> None:
     Path("footnote.toml").write_text(text, encoding="utf-8", errors="surrogatepass")
