@@ -12,12 +12,12 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,7 @@ from tokenizers import Encoding, Tokenizer
 
 from ingest.errors import EmbedderError
 from ingest.settings import IndexSettings
+from ingest.tokens import telling
 
 log = logging.getLogger(__name__)
 
@@ -81,6 +82,17 @@ class Embedder(Protocol):
         ...
 
 
+@runtime_checkable
+class TokenEmbedder(Embedder, Protocol):
+    """An embedder that also tells the tokens of a text apart."""
+
+    def embed_tokens(
+        self, texts: Sequence[str], progress: Callable[[int], None] | None = None
+    ) -> tuple[Vectors, list[Vectors]]:
+        """The same vectors, and a unit vector for each token that tells something."""
+        ...
+
+
 @dataclass(frozen=True)
 class OnnxEmbedder:
     """A BERT-like model in ONNX with its tokenizer."""
@@ -96,10 +108,29 @@ class OnnxEmbedder:
     dimensions: int = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "dimensions", self._run(["a"]).shape[1])
+        object.__setattr__(self, "dimensions", self._run(["a"])[0].shape[1])
 
     def embed(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Vectors:
         vectors = np.zeros((len(texts), self.dimensions), np.float32)
+        for batch, made, _tokens in self._in_batches(texts, progress):
+            vectors[batch] = made
+        return vectors
+
+    def embed_tokens(
+        self, texts: Sequence[str], progress: Callable[[int], None] | None = None
+    ) -> tuple[Vectors, list[Vectors]]:
+        vectors = np.zeros((len(texts), self.dimensions), np.float32)
+        tokens = [vectors[:0]] * len(texts)
+        for batch, made, of_each in self._in_batches(texts, progress):
+            vectors[batch] = made
+            for number, own in zip(batch, of_each, strict=True):
+                tokens[number] = own
+        return vectors, tokens
+
+    def _in_batches(
+        self, texts: Sequence[str], progress: Callable[[int], None] | None
+    ) -> Iterator[tuple[list[int], Vectors, list[Vectors]]]:
+        """Places of some of the texts, their vectors and those of their tokens."""
         # Texts of like length share a batch, so that little is computed on padding.
         order = sorted(range(len(texts)), key=lambda number: len(texts[number]))
         batches = [order[at : at + self.batch] for at in range(0, len(order), self.batch)]
@@ -108,11 +139,10 @@ class OnnxEmbedder:
         results = run_all(lambda batch: self._run([texts[n] for n in batch]), batches)
         done = 0
         for batch, result in zip(batches, results, strict=True):
-            vectors[batch] = result
+            yield batch, *result
             done += len(batch)
             if progress:
                 progress(done)
-        return vectors
 
     def fits(self, text: str) -> bool:
         return not self._encode(text).overflowing
@@ -121,21 +151,16 @@ class OnnxEmbedder:
         # A lone surrogate, as broken JSON can carry it, is no text to a tokenizer.
         return self.tokenizer.encode(text.encode("utf-8", "replace").decode())
 
-    def embed_tokens(self, texts: Sequence[str]) -> list[tuple[list[str], Vectors]]:
-        """Each text's tokens without [CLS] and [SEP], and a unit vector for each."""
-        return list(self.workers.map(self._run_tokens, texts))
-
-    def _run_tokens(self, text: str) -> tuple[list[str], Vectors]:
-        encoding = self._encode(text)
-        output = self._output([encoding])[0][0]
-        inside = [
-            place for place, special in enumerate(encoding.special_tokens_mask) if not special
+    def _run(self, texts: Sequence[str]) -> tuple[Vectors, list[Vectors]]:
+        encodings = [self._encode(text) for text in texts]
+        output, mask = self._output(encodings)
+        vectors = _unit(_pooled(output, mask, self.pooling))
+        if output.ndim == 2:  # the graph pools by itself: its tokens are not to be had
+            return vectors, [vectors[:0]] * len(texts)
+        return vectors, [
+            _unit(own[[place for place in telling(e.tokens) if not e.special_tokens_mask[place]]])
+            for e, own in zip(encodings, output, strict=True)
         ]
-        return [encoding.tokens[place] for place in inside], _unit(output[inside])
-
-    def _run(self, texts: Sequence[str]) -> Vectors:
-        output, mask = self._output([self._encode(text) for text in texts])
-        return _unit(_pooled(output, mask, self.pooling))
 
     def _output(self, encodings: Sequence[Encoding]) -> tuple[Vectors, npt.NDArray[np.int64]]:
         shape = (len(encodings), max(len(encoding.ids) for encoding in encodings))

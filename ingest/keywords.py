@@ -80,16 +80,6 @@ class Keywords:
                 )
             return dict(found.fetchall())
 
-    def texts(self, rows: Collection[int]) -> dict[int, str]:
-        """What was embedded of these rows, nearly: their titles, headings and cleaned text."""
-        with self._database.reading() as db:
-            found = db.execute(
-                "SELECT rowid, title || ' > ' || headings || char(10) || body FROM keywords"
-                " WHERE rowid IN (SELECT value FROM json_each(?))",
-                (json.dumps(list(rows)),),
-            )
-            return dict(found.fetchall())
-
     def frequency(self, phrase: str) -> int:
         """In how many chunks a phrase occurs."""
         with self._database.reading() as db:

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from ingest import keywords
+from ingest import keywords, tokens
 from ingest.database import Database, damaged
 from ingest.documents import Chunk, DocumentInfo, Passage
 from ingest.keywords import Keywords
+from ingest.tokens import Tokens
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 """Part of the index's identity: raise it when rows or terms are made in another way."""
 
 _SCHEMA = """
@@ -77,8 +78,10 @@ class Pages:
     """The database of one index folder. Safe to read from several threads; one writes."""
 
     def __init__(self, path: Path, *, create: bool = False) -> None:
-        self._database = Database(path, schema=_SCHEMA + keywords.SCHEMA if create else None)
+        schema = _SCHEMA + keywords.SCHEMA + tokens.SCHEMA
+        self._database = Database(path, schema=schema if create else None)
         self.keywords = Keywords(self._database)
+        self.tokens = Tokens(self._database)
 
     def check(self) -> None:
         """Raise IndexDamaged when the file is not a sound database."""

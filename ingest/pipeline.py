@@ -6,7 +6,7 @@ is missing. Vectors that no row speaks of go last.
 """
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -16,7 +16,7 @@ import numpy as np
 
 from ingest.chunker import CHUNKER_VERSION
 from ingest.documents import Chunk, IngestReport, Skipped
-from ingest.embedder import Embedder
+from ingest.embedder import Embedder, TokenEmbedder
 from ingest.errors import EmbedderError, SelfTestFailed
 from ingest.index import Index
 from ingest.index.facts import Facts, Identity
@@ -27,6 +27,7 @@ from ingest.selftest import Outcome, Questions, ask, drop, read_questions
 from ingest.settings import IndexSettings
 from ingest.store import Vectors
 from ingest.target import Target, open_target
+from ingest.tokens import packed
 
 BATCH = 256
 """Chunks embedded and written together."""
@@ -161,7 +162,7 @@ class Writing:
             chunk.hash for page in plan.changed for chunk in page.chunks if self._is_new(chunk)
         }
         # Taken before the first write, which may put another text's vector under the same id.
-        self._vectors = self.target.reusable(needed)
+        self._vectors = self.target.reusable(needed, self._has_tokens)
         self._to_embed = len(needed) - len(self._vectors)
         written = 0
         for pages in _batches(plan.changed):
@@ -171,6 +172,8 @@ class Writing:
         for path in plan.gone:
             self.deleted += self.target.pages.delete(path).deleted
         self.target.delete_orphans()
+        if plan.changed or plan.gone:
+            self.target.pages.tokens.delete_strays()
 
     def _is_new(self, chunk: Chunk) -> bool:
         return self.target.stored_hashes.get(chunk.id) != chunk.hash
@@ -211,20 +214,29 @@ class Writing:
             return
         before = self.embedded
         try:
-            made = self.embedder.embed(
-                list(texts.values()),
-                lambda count: self.listen(Progress("embed", before + count, self._to_embed)),
+            self._make(
+                texts, lambda count: self.listen(Progress("embed", before + count, self._to_embed))
             )
-            self._keep(dict(zip(texts, made, strict=True)))
         except EmbedderError:
             for hash_, text in texts.items():
                 try:
-                    self._keep({hash_: self.embedder.embed([text])[0]})
+                    self._make({hash_: text}, lambda _count: None)
                 except EmbedderError as error:
                     self._failures[hash_] = str(error)
 
-    def _keep(self, made: dict[str, Vectors]) -> None:
-        for hash_, vector in made.items():
+    @property
+    def _has_tokens(self) -> bool:
+        return isinstance(self.embedder, TokenEmbedder)
+
+    def _make(self, texts: Mapping[str, str], heard: Callable[[int], None]) -> None:
+        """Vectors by content hash; what is made of the tokens is written at once."""
+        if isinstance(self.embedder, TokenEmbedder):
+            made, tokens = self.embedder.embed_tokens(list(texts.values()), heard)
+            signs = {hash_: packed(own) for hash_, own in zip(texts, tokens, strict=True)}
+            self.target.pages.tokens.write(signs)
+        else:
+            made = self.embedder.embed(list(texts.values()), heard)
+        for hash_, vector in zip(texts, made, strict=True):
             if np.isfinite(vector).all() and vector.any():
                 self._vectors[hash_] = vector
                 self.embedded += 1

@@ -158,8 +158,8 @@ class IndexSettings(EnvironmentSettings):
     """Rebuild the built-in model once as an int8 graph: about twice the speed."""
     embedder_threads: int = Field(default=0, ge=0)
     """0: one worker a core, at most 8."""
-    late_interaction: bool = False
-    """Read the leading passages of a search once more, word by word: better order, more time."""
+    late_interaction: bool = True
+    """Compare the leading passages of a search once more, word by word: better order."""
     chroma_host: str | None = Field(default=None, validation_alias="CHROMA_HOST")
     """Name, or address such as ``https://chroma.example.com``; None: in the data folder."""
     chroma_port: int = Field(default=8000, ge=1, le=65535, validation_alias="CHROMA_PORT")

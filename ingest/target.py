@@ -8,8 +8,9 @@ answers. One that an earlier run left unfinished is continued.
 import logging
 import uuid
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TypeVar
 
 from ingest.documents import Chunk
@@ -21,7 +22,7 @@ from ingest.index.folders import IndexFolder
 from ingest.index.snapshot import COLLECTION
 from ingest.pages import Pages, StoredDocument
 from ingest.settings import IndexSettings
-from ingest.store import Store, Vectors, open_sound_store, open_store
+from ingest.store import READ_BATCH, Store, Vectors, batches, open_sound_store, open_store
 
 log = logging.getLogger(__name__)
 
@@ -42,18 +43,33 @@ class Target:
     """Content hash by id of the stored vectors, when the ingest began."""
     older: Store | None = None
     """Vectors of the index that this one will replace, if the same embedder made them."""
+    older_pages: Path | None = None
+    """Where that index has its tokens."""
     may_wait: bool = False
     """Whether the index that answers is another one, and sound."""
     warnings: list[str] = field(default_factory=list)
     _written: set[str] = field(default_factory=set)
 
-    def reusable(self, hashes: Collection[str]) -> dict[str, Vectors]:
-        """Stored vectors by content hash, whatever their ids were."""
+    def reusable(self, hashes: Collection[str], with_tokens: bool) -> dict[str, Vectors]:
+        """Stored vectors by content hash, whatever their ids were; with their tokens, or none."""
         found = _by_hash(self.store, self.stored_hashes, hashes)
         if self.older is not None and len(found) < len(hashes):
             rest = set(hashes) - found.keys()
             found |= _by_hash(self.older, self.older.hashes(), rest)
+            if with_tokens:
+                self._copy_tokens(rest)
+        if with_tokens:
+            known = self.pages.tokens.known(found)
+            found = {hash_: vector for hash_, vector in found.items() if hash_ in known}
         return found
+
+    def _copy_tokens(self, hashes: Collection[str]) -> None:
+        """Take over what the index that will be replaced holds of these texts, if it does."""
+        if self.older_pages is None:
+            return
+        with suppress(IndexDamaged), closing(Pages(self.older_pages)) as older:
+            for some in batches(list(hashes), READ_BATCH):
+                self.pages.tokens.write(older.tokens.read(some))
 
     def damaged_pages(self) -> set[str]:
         """Paths of pages that have a chunk whose vector is missing or of another text."""
@@ -130,6 +146,7 @@ def open_target(settings: IndexSettings, identity: Identity) -> Target:
         target.may_wait = sound
         if live is not None:
             target.older = _older_store(live, settings, identity)
+            target.older_pages = live.pages
         if warning:
             target.warnings.append(warning)
     return target

@@ -22,7 +22,7 @@ from ingest.index.confidence import confidence
 from ingest.index.facts import Facts
 from ingest.index.filters import Filters, Membership
 from ingest.index.live import LiveIndex
-from ingest.index.ranking import FURTHER
+from ingest.index.ranking import DEPTH
 from ingest.index.retrieval import Hit, rank
 from ingest.index.snapshot import COLLECTION, OpenFolder
 from ingest.pages import Pages
@@ -129,8 +129,7 @@ class Index:
             self._live.embed(query, snapshot),
             documents=filters.passing(snapshot.infos, self._membership),
             excluded=live.pages.rows_of(exclude) if exclude else (),
-            depth=max(FURTHER, k or 0),
-            closeness=self._live.closeness(),
+            depth=max(DEPTH, k or 0),
         )
         taken = _taken(live.pages, ranking.hits, k, budget)
         link = self._linker(snapshot.meta)

@@ -3,7 +3,6 @@
 import logging
 import threading
 from collections.abc import Callable
-from functools import partial
 from typing import TypeVar
 
 from ingest.embedder import Embedder, open_embedder
@@ -11,8 +10,7 @@ from ingest.errors import IndexMissing, IngestError
 from ingest.index import folders
 from ingest.index.facts import Identity
 from ingest.index.folders import IndexFolder
-from ingest.index.late_interaction import TokenEmbedder, closeness
-from ingest.index.retrieval import Closeness, QueryVector, query_vector
+from ingest.index.retrieval import QueryVector, query_vector
 from ingest.index.snapshot import OpenFolder, Snapshot
 from ingest.settings import IndexSettings
 
@@ -53,14 +51,7 @@ class LiveIndex:
         if identity is None or identity.embedder != embedder.fingerprint:
             log.warning("The index was built with another embedder: found by words only.")
             return None
-        return query_vector(query, embedder)
-
-    def closeness(self) -> Closeness | None:
-        """Late interaction, where it is asked for and the embedder can do it."""
-        embedder = self._embedder_of_queries() if self._settings.late_interaction else None
-        if not isinstance(embedder, TokenEmbedder):
-            return None
-        return partial(closeness, embedder=embedder)
+        return query_vector(query, embedder, with_tokens=self._settings.late_interaction)
 
     def use(self, embedder: Embedder) -> None:
         """Embed queries with this one from now on: the live index was built with it."""

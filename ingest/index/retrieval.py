@@ -1,29 +1,32 @@
 """One query over one snapshot: nearest rows and matching rows -> one ranking and its confidence."""
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from ingest.embedder import Embedder
+from ingest.embedder import Embedder, TokenEmbedder
 from ingest.index.confidence import LEADING, Signals, read_signals
-from ingest.index.ranking import DEPTH, FURTHER, PAGE_DEPTH, continued, fuse, raised
+from ingest.index.ranking import DEPTH, PAGE_DEPTH, fuse, raised
 from ingest.index.snapshot import Snapshot
 from ingest.index.vectors import best
 from ingest.pages import Pages
 from ingest.store import Vectors
 from ingest.terms import QueryTerms, query_terms
+from ingest.tokens import closeness
 
 COMMON_SHARE = 0.1
 """A word in a larger share of the chunks is left out of the matching,"""
+RARE = 50
+"""unless so few hold it,"""
 ALWAYS_MATCHED = 3
-"""unless it is among so many rarest of the query."""
+"""or it is among so many rarest of the query."""
 
-SHARPENED = 20
-"""So many leading candidates are read again by late interaction."""
-SHARPENING = 0.5
+SHARPENED = 60
+"""So many leading candidates are compared again, word by word."""
+SHARPENING = 0.8
 
 SENTENCE = re.compile(r"(?<=[.?!])\s+|\n+")
 MAX_SENTENCES = 8
@@ -31,8 +34,6 @@ MAX_SENTENCES = 8
 SHORTEST_SENTENCE = 15
 """A shorter one ("Any ideas?") says nothing by itself."""
 
-Closeness = Callable[[str, Sequence[str]], Sequence[float]]
-"""A query and texts -> how close each is, from 0 to 1 among them."""
 Mask = npt.NDArray[np.bool_]
 
 
@@ -65,16 +66,22 @@ class QueryVector:
     Whoever asks says what happened, and then what they want to know; in the vector of the whole,
     the longer part drowns the other.
     """
+    tokens: Vectors | None = None
+    """Word by word, where the embedder tells them apart."""
 
 
-def query_vector(query: str, embedder: Embedder) -> QueryVector:
+def query_vector(query: str, embedder: Embedder, *, with_tokens: bool = True) -> QueryVector:
     parts = [part for part in SENTENCE.split(query) if len(part) > SHORTEST_SENTENCE]
+    tokens = None
     # One by one: a query must not queue behind the batches of an ingest.
-    whole: Vectors = embedder.embed([query])[0]
+    if with_tokens and isinstance(embedder, TokenEmbedder):
+        [whole], [tokens] = embedder.embed_tokens([query])
+    else:
+        [whole] = embedder.embed([query])
     if not 1 < len(parts) <= MAX_SENTENCES:
-        return QueryVector(whole, whole)
+        return QueryVector(whole, whole, tokens)
     sentences = np.mean([embedder.embed([part])[0] for part in parts], axis=0)
-    return QueryVector(whole, (whole + sentences) / 2)
+    return QueryVector(whole, (whole + sentences) / 2, tokens)
 
 
 def rank(
@@ -85,13 +92,9 @@ def rank(
     *,
     documents: Collection[int] | None = None,
     excluded: Collection[int] = (),
-    depth: int = FURTHER,
-    closeness: Closeness | None = None,
+    depth: int = DEPTH,
 ) -> Ranking:
-    """Rank the chunks of these documents (None: of all); without a vector by words alone.
-
-    With ``closeness`` the leading ones are read again, word by word.
-    """
+    """Rank the chunks of these documents (None: of all); without a vector by words alone."""
     matrix, terms = snapshot.matrix, query_terms(query)
 
     def frequency(phrase: str) -> int:
@@ -116,13 +119,11 @@ def rank(
     by_page = pages.keywords.match_pages(phrases, PAGE_DEPTH, documents)
     scores = fuse(by_meaning, by_keyword)
     ranked = raised(scores, page_of, by_page)
-    if closeness is not None:
-        leading = pages.keywords.texts([row for row, _score in ranked[:SHARPENED]])
-        for row, close in zip(leading, closeness(query, list(leading.values())), strict=True):
+    if vector is not None and vector.tokens is not None:
+        leading = pages.tokens.of_rows([row for row, _score in ranked[:SHARPENED]])
+        for row, close in closeness(vector.tokens, leading).items():
             scores[row] += SHARPENING * close
         ranked = raised(scores, page_of, by_page)
-    further = raised(fuse(by_meaning, by_keyword, FURTHER), page_of, by_page)
-    ranked = continued(ranked, further)
     signals = read_signals(
         terms,
         [row for row, _score in ranked[:LEADING]],
@@ -138,7 +139,7 @@ def rank(
 def telling(terms: QueryTerms, frequency: Callable[[str], int], chunks: int) -> list[str]:
     """The phrases worth matching: common ones cost most of the time and tell nothing."""
     rarest_first = sorted(filter(frequency, terms.phrases), key=frequency)
-    common = max(DEPTH, COMMON_SHARE * chunks)
+    common = max(RARE, COMMON_SHARE * chunks)
     return [
         phrase
         for place, phrase in enumerate(rarest_first)

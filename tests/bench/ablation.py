@@ -21,19 +21,19 @@ from ingest.embedder import Embedder, open_embedder
 from ingest.evaluate import ASKED_FOR, EVAL_FOLDER, NOT_DOCS, corpus_folder, open_corpus
 from ingest.evaluate.scoring import Mark, averages, compare, mark
 from ingest.index.folders import live
-from ingest.index.late_interaction import TokenEmbedder, closeness
-from ingest.index.ranking import BONUS_SHARES, FURTHER, PAGE_DEPTH, continued, fuse, raised
-from ingest.index.retrieval import SHARPENED, SHARPENING, query_vector, telling
+from ingest.index.ranking import BONUS_SHARES, DEPTH, PAGE_DEPTH, fuse, raised
+from ingest.index.retrieval import SHARPENED, SHARPENING, QueryVector, query_vector, telling
 from ingest.index.snapshot import OpenFolder
 from ingest.index.vectors import Matrix, best
 from ingest.pages import Pages
 from ingest.questions import Question, by_corpus, read_questions
 from ingest.settings import IndexSettings, read_settings
 from ingest.terms import query_terms
+from ingest.tokens import closeness
 from tests.bench.machine import machine
 
 RRF = 10
-AS_BUILT = "+ further down the lists after the first 8 (as built)"
+AS_BUILT = "+ word by word (late interaction; as built)"
 WINDOW, OVERLAP = 1_200, 200
 SHOWN = ("file@8", "quote@4.8k", "quote@9.6k", "mrr")
 
@@ -42,8 +42,7 @@ SHOWN = ("file@8", "quote@4.8k", "quote@9.6k", "mrr")
 class Candidates:
     """Everything that the parts of a search know about one query."""
 
-    query: str
-    embedder: Embedder
+    vector: QueryVector
     pages: Pages
     by_whole: Mapping[int, float]
     by_aim: Mapping[int, float]
@@ -71,19 +70,17 @@ def _ordered(ranked: Sequence[tuple[int, float]]) -> list[int]:
     return [row for row, _score in ranked]
 
 
+def _with_sentences(c: Candidates) -> list[int]:
+    return _ordered(raised(fuse(c.by_aim, c.by_keyword), c.page_of, c.by_page))
+
+
 def _sharpened(c: Candidates) -> list[int]:
     scores = fuse(c.by_aim, c.by_keyword)
-    leading = _ordered(raised(scores, c.page_of, c.by_page))[:SHARPENED]
-    texts = c.pages.keywords.texts(leading)
-    assert isinstance(c.embedder, TokenEmbedder)
-    close = closeness(c.query, list(texts.values()), c.embedder)
-    for row, value in zip(texts, close, strict=True):
-        scores[row] += SHARPENING * value
-    return _ordered(continued(raised(scores, c.page_of, c.by_page), _further(c)))
-
-
-def _further(c: Candidates) -> list[tuple[int, float]]:
-    return raised(fuse(c.by_aim, c.by_keyword, FURTHER), c.page_of, c.by_page)
+    assert c.vector.tokens is not None
+    leading = c.pages.tokens.of_rows(_with_sentences(c)[:SHARPENED])
+    for row, close in closeness(c.vector.tokens, leading).items():
+        scores[row] += SHARPENING * close
+    return _ordered(raised(scores, c.page_of, c.by_page))
 
 
 ON_CHUNKS: dict[str, Ranker] = {
@@ -97,17 +94,12 @@ ON_CHUNKS: dict[str, Ranker] = {
     "+ words of whole pages": lambda c: _ordered(
         raised(fuse(c.by_whole, c.by_keyword), c.page_of, c.by_page)
     ),
-    "+ each sentence of the question": lambda c: _ordered(
-        raised(fuse(c.by_aim, c.by_keyword), c.page_of, c.by_page)
-    ),
-    AS_BUILT: lambda c: _ordered(
-        continued(raised(fuse(c.by_aim, c.by_keyword), c.page_of, c.by_page), _further(c))
-    ),
-    "+ late interaction on 20 (a setting)": _sharpened,
+    "+ each sentence of the question": _with_sentences,
+    AS_BUILT: _sharpened,
 }
 ON_WINDOWS: dict[str, Ranker] = {
     f"windows of {WINDOW}/{OVERLAP}, by rank": _reciprocal,
-    f"windows of {WINDOW}/{OVERLAP}, all of the ranking": ON_CHUNKS[AS_BUILT],
+    f"windows of {WINDOW}/{OVERLAP}, the ranking but the last part": _with_sentences,
 }
 
 
@@ -116,15 +108,14 @@ def _gather(query: str, embedder: Embedder, pages: Pages, matrix: Matrix) -> Can
 
     def nearest(direction: np.ndarray) -> dict[int, float]:
         found = matrix.similarities(direction)
-        return {int(matrix.rows[line]): float(found[line]) for line in best(found, FURTHER, None)}
+        return {int(matrix.rows[line]): float(found[line]) for line in best(found, DEPTH, None)}
 
     phrases = telling(query_terms(query), pages.keywords.frequency, len(matrix.rows))
     by_whole, by_aim = nearest(vector.whole), nearest(vector.aim)
-    by_keyword = dict(pages.keywords.match(phrases, FURTHER))
+    by_keyword = dict(pages.keywords.match(phrases, DEPTH))
     origins = pages.origins(by_whole.keys() | by_aim.keys() | by_keyword.keys())
     return Candidates(
-        query,
-        embedder,
+        vector,
         pages,
         by_whole,
         by_aim,
@@ -254,6 +245,7 @@ def main() -> None:
         embedder=open_embedder(settings).name,
         questions=len(built),
         corpora=len(grouped),
+        sharpened=SHARPENED,
         pages_weight=", ".join(map(str, BONUS_SHARES)),
         ablation="\n".join(_table(marks)),
         kinds="\n".join(_by_kind(built)),

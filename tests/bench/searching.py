@@ -17,7 +17,7 @@ import numpy as np
 
 from ingest.chunker import CHUNKER_VERSION, chunk_document, chunk_prefix
 from ingest.documents import Chunk, DocumentInfo, Revision
-from ingest.embedder import Embedder, open_embedder
+from ingest.embedder import TokenEmbedder, open_embedder
 from ingest.index import folders as index_folders
 from ingest.index import open_index
 from ingest.index.facts import Facts, Identity
@@ -26,6 +26,7 @@ from ingest.loader import UnreadableDocument, load
 from ingest.pages import SCHEMA_VERSION, Pages
 from ingest.settings import IndexSettings
 from ingest.store import Vectors, open_store
+from ingest.tokens import packed
 from tests.bench.docs import QUESTIONS, lay_out
 from tests.bench.measure import Sheet, peak_mb, percentiles, resident_mb, seconds
 
@@ -54,6 +55,8 @@ def measure_search(sheet: Sheet, work: Path, chunks: int) -> None:
 
 
 Say = Callable[[tuple[str, str, str, bool | None]], None]
+Copied = list[tuple[Chunk, Vectors, bytes]]
+"""The chunks of a page, the vector of each, and the signs of its tokens."""
 
 
 def _settings(work: Path) -> IndexSettings:
@@ -63,6 +66,7 @@ def _settings(work: Path) -> IndexSettings:
 def _build(work: Path, chunks: int, say: Say) -> None:
     settings = _settings(work)
     embedder = open_embedder(settings)
+    assert isinstance(embedder, TokenEmbedder)
     originals = _originals(work / "docs", embedder)
     folder = index_folders.start(settings.data_dir)
     rng = np.random.default_rng(1)
@@ -78,8 +82,9 @@ def _build(work: Path, chunks: int, say: Say) -> None:
             pending: list[tuple[Chunk, Vectors]] = []
             for path, page in _pages(originals, chunks):
                 info = DocumentInfo(path, page[0][0].title, datetime(2020, 1, 1, tzinfo=UTC))
-                pages.write(info, chunk_prefix(path), "bench", [chunk for chunk, _ in page])
-                pending += page
+                pages.tokens.write({chunk.hash: signs for chunk, _, signs in page})
+                pages.write(info, chunk_prefix(path), "bench", [chunk for chunk, *_ in page])
+                pending += [(chunk, vector) for chunk, vector, _ in page]
                 if len(pending) >= WRITTEN_AT_ONCE:
                     written += _flush(store.write, pending, rng)
             written += _flush(store.write, pending, rng)
@@ -94,8 +99,8 @@ def _build(work: Path, chunks: int, say: Say) -> None:
     say(("written, without embedding", f"{written / took:,.0f} chunks/s", "", None))
 
 
-def _originals(docs: Path, embedder: Embedder) -> list[tuple[list[Chunk], Vectors]]:
-    """Pages of real docs with their vectors."""
+def _originals(docs: Path, embedder: TokenEmbedder) -> list[Copied]:
+    """Pages of real docs with their vectors and the signs of their tokens."""
     lay_out(docs, DIFFERENT * 450)
     originals = []
     for file in sorted(docs.rglob("*.md")):
@@ -103,23 +108,22 @@ def _originals(docs: Path, embedder: Embedder) -> list[tuple[list[Chunk], Vector
         with suppress(UnreadableDocument):
             chunks = chunk_document(load(path, file.read_bytes()), embedder.fits)
             if chunks:
-                originals.append((chunks, embedder.embed([chunk.embed_text for chunk in chunks])))
+                vectors, tokens = embedder.embed_tokens([chunk.embed_text for chunk in chunks])
+                signs = [packed(own) for own in tokens]
+                originals.append(list(zip(chunks, vectors, signs, strict=True)))
     return originals
 
 
-def _pages(
-    originals: list[tuple[list[Chunk], Vectors]], wanted: int
-) -> Iterator[tuple[str, list[tuple[Chunk, Vectors]]]]:
+def _pages(originals: list[Copied], wanted: int) -> Iterator[tuple[str, Copied]]:
     mixed = random.Random(1)
     made = copy = 0
     while True:
-        for chunks, vectors in originals:
+        for original in originals:
             if made >= wanted:
                 return
-            path = f"copy-{copy % 6}/{copy}/{chunks[0].path}"
+            path = f"copy-{copy % 6}/{copy}/{original[0][0].path}"
             page = [
-                (_mixed(chunk, path, mixed), vector)
-                for chunk, vector in zip(chunks, vectors, strict=True)
+                (_mixed(chunk, path, mixed), vector, signs) for chunk, vector, signs in original
             ]
             made += len(page)
             yield path, page

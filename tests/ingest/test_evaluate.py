@@ -95,9 +95,9 @@ def test_each_corpus_is_kept_in_the_data_folder_without_its_source_note(
 
 
 def test_two_settings_are_compared_question_by_question(arguments: list[str]) -> None:
-    shown = run("retrieval", *arguments, "--compare", "FOOTNOTE_LATE_INTERACTION=true")
-    assert "with FOOTNOTE_LATE_INTERACTION=true, question by question" in shown
-    result = json.loads(run("retrieval", *arguments, "--compare", "late_interaction=1", "--json"))
+    shown = run("retrieval", *arguments, "--compare", "FOOTNOTE_LATE_INTERACTION=false")
+    assert "with FOOTNOTE_LATE_INTERACTION=false, question by question" in shown
+    result = json.loads(run("retrieval", *arguments, "--compare", "late_interaction=0", "--json"))
     assert result["compared"]["differences"]["mrr"] == {
         "better": 0, "worse": 0, "mean": 0.0, "interval": [0.0, 0.0]
     }  # fmt: skip

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.index.ranking import FURTHER, LEAD, continued, fuse, raised
+from ingest.index.ranking import fuse, raised
 
 SCORES = st.dictionaries(st.integers(0, 200), st.floats(-1, 50, allow_nan=False), max_size=80)
 
@@ -40,17 +40,3 @@ def test_every_candidate_is_ranked_once_with_falling_scores(
     scores = [score for _row, score in ranked]
     assert scores == sorted(scores, reverse=True)
     assert all(0 <= score <= 2.2 for score in scores)
-
-
-@given(SCORES, SCORES)
-def test_what_follows_the_lead_is_ranked_further_down_and_nothing_is_lost_or_doubled(
-    by_meaning: dict[int, float], by_keyword: dict[int, float]
-) -> None:
-    page_of = dict.fromkeys(by_meaning.keys() | by_keyword.keys(), 1)
-    first = raised(fuse(by_meaning, by_keyword), page_of, {})
-    further = raised(fuse(by_meaning, by_keyword, FURTHER), page_of, {})
-    ranked = continued(first, further)
-    assert ranked[:LEAD] == first[:LEAD]
-    assert sorted(row for row, _score in ranked) == sorted(page_of)
-    scores = [score for _row, score in ranked]
-    assert scores == sorted(scores, reverse=True)

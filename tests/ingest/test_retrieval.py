@@ -1,6 +1,5 @@
 """What a query is compared with, and what late interaction makes of it."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -8,32 +7,15 @@ import pytest
 
 from ingest.embedder import open_embedder
 from ingest.index import open_index
-from ingest.index.late_interaction import TokenEmbedder, closeness
 from ingest.index.retrieval import MAX_SENTENCES, query_vector
 from ingest.pipeline import run_ingest
 from ingest.settings import IndexSettings
-from ingest.store import Vectors
 from tests.ingest.hashing import HashingEmbedder
 
 LONG_STORY = (
     "The deployment crashed again after the upgrade of the cluster last night, the pods of the"
     " payout worker did not start, and the dashboard of the cluster shows no traffic at all."
 )
-
-
-class Tokens:
-    """Every word is a token with a direction of its own."""
-
-    def __init__(self) -> None:
-        self.places: dict[str, int] = {}
-
-    def embed_tokens(self, texts: Sequence[str]) -> list[tuple[list[str], Vectors]]:
-        return [(text.split(), self.vectors(text.split())) for text in texts]
-
-    def vectors(self, words: Sequence[str]) -> Vectors:
-        places = [self.places.setdefault(word, len(self.places)) for word in words]
-        unit: Vectors = np.eye(64, dtype=np.float32)[places]
-        return unit
 
 
 def test_a_query_of_one_sentence_is_looked_for_where_it_lies() -> None:
@@ -60,18 +42,6 @@ def test_a_pasted_log_is_embedded_once() -> None:
     assert MAX_SENTENCES < 99
 
 
-def test_the_text_that_holds_each_word_of_the_query_is_the_closest() -> None:
-    query = "how is the payout worker restarted"
-    texts = ["the worker is here", "restarted : payout worker", "nothing of it"]
-    assert closeness(query, texts, Tokens()) == [pytest.approx(1 / 3), 1.0, 0.0]
-
-
-def test_texts_that_are_equally_close_are_told_apart_by_nothing() -> None:
-    assert closeness("payout", ["payout", "payout"], Tokens()) == [0.0, 0.0]
-    assert closeness("", ["payout"], Tokens()) == [0.0]
-    assert closeness("payout", [], Tokens()) == []
-
-
 @pytest.fixture
 def docs(tmp_path: Path) -> IndexSettings:
     (tmp_path / "docs").mkdir()
@@ -89,7 +59,6 @@ def test_late_interaction_reorders_and_neither_adds_nor_loses_passages(
     docs: IndexSettings,
 ) -> None:
     embedder = open_embedder(docs)
-    assert isinstance(embedder, TokenEmbedder)
     found = {}
     for late in (False, True):
         settings = docs.model_copy(update={"late_interaction": late})
@@ -105,3 +74,16 @@ def test_late_interaction_reorders_and_neither_adds_nor_loses_passages(
     assert [p.distance for p in sorted(found[True], key=lambda p: p.id)] == pytest.approx(
         [p.distance for p in sorted(found[False], key=lambda p: p.id)]
     )
+
+
+def test_the_tokens_of_a_query_come_with_its_vector_unless_they_are_not_wanted(
+    docs: IndexSettings,
+) -> None:
+    embedder = open_embedder(docs)
+    vector = query_vector("Who rotates the signing key?", embedder)
+    assert vector.tokens is not None
+    assert vector.tokens.shape == (4, 384)  # rotate, ##s, signing, key
+    plain = query_vector("Who rotates the signing key?", embedder, with_tokens=False)
+    assert plain.tokens is None
+    assert plain.whole == pytest.approx(vector.whole)
+    assert query_vector("Who rotates it?", HashingEmbedder()).tokens is None
