@@ -7,7 +7,6 @@ process left behind, and on SIGTERM takes nothing more, finishes what is under w
 import functools
 import logging
 import signal
-import socket
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -18,8 +17,6 @@ from typing import Any
 
 from slack_bolt import App
 from slack_bolt.adapter.socket_mode import SocketModeHandler
-from slack_bolt.adapter.wsgi import SlackRequestHandler
-from waitress.server import create_server
 
 from agent.answer import Answer
 from agent.conversation import Conversation
@@ -35,6 +32,7 @@ from bot.clients import SLACK_FAILED, SlackRefused, identify, open_clients, slac
 from bot.commands import Commands
 from bot.delivery import Runbook
 from bot.edits import Edits
+from bot.endpoint import listen
 from bot.feedback import Feedback
 from bot.home import Home
 from bot.journal import open_journal
@@ -151,7 +149,7 @@ class Bot:
     def start(self, *, http: bool) -> None:
         """Connect to Slack, then bring the index up to date and answer what was left behind."""
         self._disconnect = (
-            listen(self.app, self.settings) if http else connect(self.app, self.settings)
+            listen(self.app, self.settings.port) if http else connect(self.app, self.settings)
         )
         self.schedule.start()
         self.notices.start()
@@ -328,22 +326,3 @@ def _close(handler: SocketModeHandler) -> None:
     # An acknowledgement that finds the socket closed is no news: Slack delivers that event again.
     handler.client.logger.setLevel(logging.CRITICAL)
     handler.close()  # type: ignore[no-untyped-call]  # as above
-
-
-def listen(app: App, settings: BotSettings) -> Callable[[], None]:
-    try:
-        address = ("0.0.0.0", settings.port)  # noqa: S104  # Slack calls from outside
-        listener = socket.create_server(address, backlog=128)
-    except OSError as error:
-        raise FootnoteError(
-            f"port {settings.port} cannot be used ({error.strerror}). "
-            "Stop what uses it, or choose another with --port."
-        ) from error
-    server = create_server(SlackRequestHandler(app), sockets=[listener], threads=16)
-    threading.Thread(target=server.run, name="http", daemon=True).start()
-    log.info("Listening for Slack on port %d, path /slack/events.", settings.port)
-
-    def close() -> None:
-        server.close()
-
-    return close

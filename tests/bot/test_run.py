@@ -9,8 +9,9 @@ import pytest
 
 from agent.settings import AgentSettings
 from bot.clients import SlackRefused
+from bot.endpoint import listen
 from bot.manifest import Manifest
-from bot.run import Bot, build_bot, listen, serve
+from bot.run import Bot, build_bot, serve
 from bot.sandbox.server import Sandbox
 from bot.settings import BotSettings
 from ingest.errors import DataFolderBusy, FootnoteError, SettingsError
@@ -267,7 +268,7 @@ def test_by_http_it_works_the_same(tmp_path: Path) -> None:
         _, reply = system.ask("@Footnote what does error PAY-4031 mean?")
         assert "[payments-runbook-0]" in json.dumps(reply["blocks"]).replace("\\\\", "")
         with pytest.raises(FootnoteError, match=f"port {system.settings.port} cannot be used"):
-            listen(system.bot.app, system.settings)
+            listen(system.bot.app, system.settings.port)
         with pytest.raises(DataFolderBusy):
             build_bot(system.settings, index_settings(tmp_path), system.agent_settings)
     finally:
