@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from agent.answer import Unsupported
 from agent.citations.brackets import Brackets, remove_outside_code, settle
-from agent.citations.commands import PLACEHOLDER, command_words
+from agent.citations.commands import command_words, is_placeholder
 from agent.citations.evidence import Evidence, Given, supporting
 from agent.citations.matching import HIDDEN, clean, occurs
 from agent.citations.spans import Checked, find_spans
@@ -201,7 +201,7 @@ class _Checker:
             return checked.counts_things and value.number in self.counts
         if checked.denied and (self.given.names(text) or re.fullmatch(r"[a-z]{1,12}", text)):
             return True
-        if _NO_CLAIM.fullmatch(text) or PLACEHOLDER.fullmatch(text):
+        if _NO_CLAIM.fullmatch(text) or is_placeholder(text):
             return checked.kind != "quote"
         if text in self.pages or text.removesuffix(".md") in self.pages:
             return True

@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 _MARKED = (
-    r"<[^<>\s]+>|\$\{\w+\}|\{\{[^{}]*\}\}|\$\([\w_]+\)|\$[A-Z_][A-Z0-9_]*|\{[A-Za-z_][\w-]*\}"
+    r"<[^<>\s]+>|\$\{\w+\}|\{\{\s*(?:\$\w+\.|\.)?\w[\w-]*\s*\}\}|\$\([\w_]+\)|\$[A-Z_][A-Z0-9_]*|\{[A-Za-z_][\w-]*\}"
     r"|(?<![\w-])(?:your|my)-[\w-]+|(?<![\w-])(?:YOUR|MY)_\w+|\b[xX]{3,}\b|…"
 )
 _GENERIC = (
@@ -24,6 +24,13 @@ PLACEHOLDER = re.compile(
     rf"{_MARKED}|(?<![\w./-])(?:{_GENERIC}|(?:[A-Z0-9]+_)+(?:{_GENERIC}))(?![\w./=-])"
 )
 """What is plainly to be filled in, wherever it stands."""
+
+
+def is_placeholder(word: str) -> bool:
+    """Whether an answer leaves it to be filled in; the docs' "my-nginx" is one, another is not."""
+    return PLACEHOLDER.fullmatch(word) is not None and not word.startswith("my-")
+
+
 _ARGUMENT = re.compile(rf"{PLACEHOLDER.pattern}|(?<![\w./-]){_SNAKE}(?![\w./=-]|:$)")
 """As an argument of a documented command any SNAKE_NAME may be one; elsewhere it is a name."""
 _DECLARES = ("export", "unset", "set", "env", "declare", "setx", "=")
@@ -148,7 +155,7 @@ def _filler(known: str, pattern: re.Pattern[str]) -> re.Pattern[str] | None:
 def _fill(word: str, filler: re.Pattern[str], given: Callable[[str], bool]) -> bool:
     match = filler.fullmatch(word)
     return match is not None and all(
-        PLACEHOLDER.fullmatch(value) is not None or given(value) for value in match.groups()
+        is_placeholder(value) or given(value) for value in match.groups()
     )
 
 

@@ -226,7 +226,9 @@ class Evidence:
         parts = chained(text)
         if len(parts) < 2 or not all(self._has_command(part, given) for part in parts):
             return False
-        return self._stand_in_order(parts)
+        # A word that the docs use somewhere is no command of theirs.
+        alone = [command_words(part) for part in parts if " " not in part]
+        return all(part in self._commands for part in alone) and self._stand_in_order(parts)
 
     def _stand_in_order(self, parts: Sequence[str]) -> bool:
         """Commands of several lines may be joined, not turned round."""

@@ -63,11 +63,12 @@ TABLE = "| Setting | Limit (MB) | Timeout (s) |\n|---|---|---|\n| heap | 512 | 3
         ("Copy at 10 MBps.", "Copy at 10 MB/s"),
         # commands
         ("`SELECT kill(<pid>);`", "Run `SELECT kill(4711);`"),
+        ("`kubectl logs {{ $labels.pod }}`", "Run `kubectl logs pay-4711`"),
         ('`flag off --why "<text>"`', 'Run `flag off --why "two words"`'),
     ],
 )
 def test_the_same_in_another_form_stays_unmarked(docs: str, answer: str) -> None:
-    question = '37 payouts failed with PAY-9999, pid 4711, "two words"?'
+    question = '37 payouts of pay-4711 failed with PAY-9999, pid 4711, "two words"?'
     assert marks(docs, answer, question) == []
 
 
@@ -107,6 +108,9 @@ def test_the_same_in_another_form_stays_unmarked(docs: str, answer: str) -> None
         ('`log --since "1 hour ago"`', "Run `log --since 1 hour ago`", "log --since 1 hour ago"),
         ("`make up ENV=a REGION=b`", "Run `make up ENV=a`", "make up ENV=a"),
         ("`log -u kubelet.service`", "Run `log -u kubelet`", "log -u kubelet"),
+        ("Reboot: `etcdctl version` or `run svc my-nginx`.", "`run svc my-nginy`", None),
+        ("`get s -t '{{index .data}}'`", "`get s -t '{{indey .data}}'`", None),
+        ("A reboot? `etcdctl version`", "Run `etcdctl version; reboot`", "etcdctl version; reboot"),
         ("`get k | del -WhatIf`", "```\nget k | del\n```\n", "get k | del"),
         ("`^code=(\\d{4})$`", "It is `^code=(\\d{3})$`, 3 digits", None),
         ("See http://db:80/admin/.", "See http://db:80/", "http://db:80/"),
