@@ -17,7 +17,7 @@ from bot.repeats import ADDRESS, Group, Segment, covers, folded
 LIMIT = 4_000
 """Characters of one message that a model gets."""
 
-RUNBOOK = re.compile(r"run ?book|playbook", re.IGNORECASE)
+RUNBOOK = re.compile(r"(?:run|play)[ _-]?book", re.IGNORECASE)
 """What a link to a runbook is called, or is called like."""
 
 _MAX_IMPORTANT = 0.7
