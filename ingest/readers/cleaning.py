@@ -105,7 +105,9 @@ def _around(kept: re.Pattern[str], text: str, clean: Callable[[str], str]) -> st
 
 
 def _markdown(text: str) -> str:
-    return _around(KEPT, text, _prose) if TRIGGER.search(text) else text
+    if not TRIGGER.search(text):
+        return text
+    return _around(KEPT, SHORTCODE.sub(_spoken_shortcode, text), _prose)
 
 
 def _prose(text: str) -> str:
@@ -148,6 +150,11 @@ def _shortcode(match: re.Match[str]) -> str:
         return words[0] if words else ""
     label = f"{name.capitalize()}: " if name in NOTES else ""
     return label + " ".join(words)
+
+
+def _spoken_shortcode(match: re.Match[str]) -> str:
+    """Sites put a shortcode's words even into code; one without words may be meant as it stands."""
+    return _shortcode(match) if SHORTCODE_WORDS.search(match[3]) else match[0]
 
 
 def _liquid(match: re.Match[str]) -> str:

@@ -17,7 +17,7 @@ LEAVES = ("code_block", "paragraph_open", "heading_open", "hr")
 ITEM = re.compile(r"^( *)(?:[-*+]|\d{1,9}[.)])(?: |$)")
 HTML_ITEM = re.compile(r"^\s*<(?:tr|li|dt)\b", re.IGNORECASE)
 HTML_HEADING = re.compile(r"\s*<h([1-6])\b[^>]*>(.*?)</h\1\s*>[ \t]*(?:\n|\Z)", re.I | re.DOTALL)
-HTML_HEAD = re.compile(r"<th\b", re.IGNORECASE)
+HTML_CELL = re.compile(r"<(t[dh])\b", re.IGNORECASE)
 
 
 def _parser(*, indented_code: bool) -> MarkdownIt:
@@ -113,7 +113,8 @@ def _html(start: int, end: int, lines: Sequence[str]) -> Iterator[Block]:
 
 
 def _names_columns(lines: Sequence[str]) -> bool:
-    return any(HTML_HEAD.search(line) for line in lines)
+    cells = {cell[1].lower() for line in lines for cell in HTML_CELL.finditer(line)}
+    return cells == {"th"}
 
 
 def _with_sub_lists(blocks: Sequence[Block], lines: Sequence[str]) -> list[Block]:

@@ -26,6 +26,11 @@ def test_code_in_a_line_is_shown_and_searched_as_it_stands(markup: str) -> None:
     assert f"`{markup}` here, or ``{markup} ` ``." in searched("a.md", page)
 
 
+def test_the_words_of_a_shortcode_in_code_are_searched() -> None:
+    page = 'Ask `{{< glossary_tooltip text="kubelet" term_id="x" >}}` first.\n'
+    assert searched("a.md", page) == "Ask `kubelet` first."
+
+
 @pytest.mark.parametrize(
     ("heading", "label"),
     [
@@ -122,6 +127,13 @@ def test_every_part_of_a_large_table_names_its_columns(path: str, table: str) ->
     for chunk in chunks:
         assert "Service" in chunk.text
         assert "Owner" in chunk.search_text
+
+
+def test_a_row_that_only_begins_with_a_heading_names_no_columns() -> None:
+    row = '<tr>\n<th scope="row">svc-{}</th>\n<td>team</td>\n</tr>\n'
+    rows = "".join(map(row.format, range(80)))
+    for path in ("a.md", "a.html"):
+        assert shown(path, f"<table>\n{rows}</table>\n").count("svc-0") == 1
 
 
 def test_html_that_is_not_displayed_is_not_indexed() -> None:
