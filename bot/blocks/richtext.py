@@ -6,6 +6,7 @@ otherwise.
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import chain, groupby
 from typing import Any
 
@@ -30,32 +31,21 @@ Element = dict[str, Any]
 _STYLES = {"**": "bold", "__": "bold", "*": "italic", "_": "italic", "~~": "strike"}
 
 
-def rich_blocks(nodes: Iterable[Node]) -> list[Block]:
-    """The blocks of these nodes; what stands between tables and rules shares one ``rich_text``."""
-    blocks: list[Block] = []
-    for node in nodes:
-        if isinstance(node, Table):
-            blocks.append(_table(node))
-            continue
-        if isinstance(node, Rule):
-            blocks.append({"type": "divider"})
-            continue
-        elements = list(_elements(node, 0))
-        if elements and blocks and blocks[-1]["type"] == "rich_text":
-            blocks[-1]["elements"] += [_gap(), *elements]
-        elif elements:
-            blocks.append({"type": "rich_text", "elements": elements})
-    return blocks
+def rich_blocks(node: Node) -> list[Block]:
+    """The block of a node; none where nothing of it would be seen."""
+    match node:
+        case Table():
+            return [_table(node)]
+        case Rule():
+            return [{"type": "divider"}]
+    elements = list(_elements(node, 0))
+    return [{"type": "rich_text", "elements": elements}] if elements else []
 
 
 def _elements(node: Node, indent: int) -> Iterator[Element]:
     match node:
-        case Paragraph(runs):
-            yield _section(runs)
-        case Heading(_, runs):
-            yield _section(
-                tuple(Run(r.text, (*r.marks, "**"), r.code, r.url, r.cites) for r in runs)
-            )
+        case Paragraph() | Heading():
+            yield _section(_words(node))
         case Code(text):
             if text:
                 code = {"type": "text", "text": text}
@@ -72,31 +62,41 @@ def _elements(node: Node, indent: int) -> Iterator[Element]:
             yield _section((Run(plain(node) or "—"),))
 
 
+def _words(node: Paragraph | Heading) -> Runs:
+    if isinstance(node, Paragraph):
+        return node.runs
+    return tuple(replace(run, marks=(*run.marks, "**")) for run in node.runs)
+
+
 def _listing(listing: Listing, indent: int) -> Iterator[Element]:
-    """Items that are a paragraph each share a list; what stands below an item ends it."""
+    """Items that are words each share a list; what stands below an item's words ends it."""
     # Slack counts from 1 on: a list from 0 carries its numbers as words.
     by_hand = listing.start == 0
     style = "bullet" if listing.start is None or by_hand else "ordered"
     current: Element | None = None
     for offset, item in enumerate(listing.items, max((listing.start or 1) - 1, 0)):
-        first = item[0] if item and isinstance(item[0], Paragraph) else None
-        runs = first.runs if first else (Run(" "),)
-        section = _section((Run(f"{offset}. "), *runs) if by_hand else runs)
+        runs, below = _begun(item)
+        section = _section((Run(f"{offset}. "), *runs) if by_hand else runs or (Run(" "),))
         if current:
             current["elements"].append(section)
         else:
             current = _list_element(style, indent, offset, section)
-        below = item[1:] if first else item
         if below:
             yield current
             current = None
-        for child in below:
-            if isinstance(child, Paragraph | Heading):
-                yield _list_element("bullet", indent + 1, 0, _section(child.runs))
-            else:
-                yield from _elements(child, indent + 1)
+        yield from chain.from_iterable(_elements(child, indent + 1) for child in below)
     if current:
         yield current
+
+
+def _begun(item: tuple[Node, ...]) -> tuple[Runs, tuple[Node, ...]]:
+    """The words that an item begins with, and what stands below them."""
+    runs: list[Run] = []
+    for number, child in enumerate(item):
+        if not isinstance(child, Paragraph | Heading):
+            return tuple(runs), item[number:]
+        runs += [Run("\n"), *_words(child)] if runs else _words(child)
+    return tuple(runs), ()
 
 
 def _list_element(style: str, indent: int, offset: int, section: Element) -> Element:
@@ -146,10 +146,6 @@ def _cell(runs: Runs) -> Element:
 
 def _section(runs: Runs) -> Element:
     return {"type": "rich_text_section", "elements": list(_inline(runs))}
-
-
-def _gap() -> Element:
-    return {"type": "rich_text_section", "elements": [{"type": "text", "text": "\n"}]}
 
 
 def _inline(runs: Runs) -> Iterator[Element]:

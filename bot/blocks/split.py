@@ -153,7 +153,7 @@ def _drafted(node: Node, style: Style) -> Piece:
     doubt = _IN_DOUBT_IN_TABLE if isinstance(node, Table) else _IN_DOUBT
     if style == "markdown" and not any(doubt.search(code) for code in _codes(node)):
         return Piece(node, markdown=write_markdown(node))
-    return Piece(node, blocks=tuple(rich_blocks([node])))
+    return Piece(node, blocks=tuple(rich_blocks(node)))
 
 
 def _sendable(node: Node, depth: int = 0) -> Node:

@@ -69,6 +69,14 @@ def test_neither_a_word_nor_a_line_of_code_is_cut_if_it_fits_into_the_next_messa
     assert [broken_limits(message) for message in messages] == [[]] * len(messages)
 
 
+def test_paragraphs_of_an_item_are_no_items_of_their_own_in_rich_text() -> None:
+    text = "1. one\n\n   more\n\n   ```\n   ls\n   ```\n\n   below\n2. two\n   - sub\n\n     more"
+    result = shown(render_answer(answer(text), style="rich_text"))
+    items = [(depth, words.strip()) for depth, words in result.depths]
+    assert items == [(0, "1. one\nmore"), (0, "2. two"), (1, "sub\nmore")]
+    assert "below" in result.text
+
+
 def test_a_table_below_a_list_in_an_item_is_not_read_as_more_of_that_list() -> None:
     text = "- one\n  - two\n\n  | a | b |\n  |---|---|\n  | c | d |"
     [message] = render_answer(answer(text))
