@@ -116,7 +116,7 @@ def open_database(database_url: str | None, data_dir: Path) -> sa.Engine:
     except ImportError as error:
         raise SettingsError(
             "DATABASE_URL: the driver for PostgreSQL is not installed; "
-            "pip install 'footnote[postgres]', or psycopg[binary]"
+            "install it with pip install 'psycopg[binary]'"
         ) from error
     raise _no_address()
 

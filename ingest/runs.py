@@ -9,7 +9,7 @@ import logging
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
@@ -83,6 +83,9 @@ class Run:
             "error_kind": self.error_kind,
             "report": counts or None,
         }
+
+
+_COLUMNS = {field.name for field in fields(Run)}
 
 
 class Runs:
@@ -204,10 +207,10 @@ class Runs:
             row = database.execute(query, values).fetchone()
         if row is None:
             return None
-        fields = dict(row)
-        fields["options"] = json.loads(fields["options"])
-        fields["report"] = json.loads(fields["report"]) if fields["report"] else None
-        return Run(**fields)
+        found = dict(row)
+        found["options"] = json.loads(found["options"])
+        found["report"] = json.loads(found["report"]) if found["report"] else None
+        return Run(**found)
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
@@ -217,7 +220,10 @@ class Runs:
             except sqlite3.DatabaseError as error:
                 if isinstance(error, sqlite3.OperationalError):
                     raise
-                log.warning("%s is damaged: the record of earlier ingests is lost", self._file)
+                log.warning(
+                    "%s is damaged or of another version: the record of earlier ingests is lost",
+                    self._file,
+                )
                 self._file.unlink()
                 database = self._connected()
             with closing(database), database:
@@ -233,6 +239,8 @@ class Runs:
         try:
             database.row_factory = sqlite3.Row
             database.executescript(_SCHEMA)
+            if {row["name"] for row in database.execute("PRAGMA table_info(runs)")} != _COLUMNS:
+                raise sqlite3.DatabaseError("other columns")
         except sqlite3.Error:
             database.close()
             raise

@@ -278,7 +278,7 @@ def test_a_driver_that_is_not_installed_is_one_line_with_its_cure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "psycopg", None)
-    with pytest.raises(SettingsError, match=r"pip install 'footnote\[postgres\]'"):
+    with pytest.raises(SettingsError, match=r"pip install 'psycopg\[binary\]'"):
         open_journal("postgres://u:secret@127.0.0.1:1/x", tmp_path)
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -165,6 +166,21 @@ def test_a_new_owner_closes_what_an_earlier_one_left(tmp_path: Path) -> None:
     states = {run.id: run.state for i in (running, waiting) if (run := runs.get(i))}
     assert states == {running: "interrupted", waiting: "interrupted"}
     assert runs.noted("listener") is None
+
+
+@pytest.mark.parametrize("change", ["ADD COLUMN mood TEXT", "DROP COLUMN stage"])
+def test_a_record_of_another_version_is_begun_anew(
+    change: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    runs = Runs(tmp_path)
+    runs.finish(runs.begin("start"), REPORT)
+    with sqlite3.connect(tmp_path / "runs.sqlite") as other:
+        other.execute(f"ALTER TABLE runs {change}")
+    other.close()
+    assert runs.last() is None
+    assert "of another version" in caplog.text
+    runs.finish(runs.begin("start"), REPORT)
+    assert runs.last()
 
 
 def test_a_damaged_record_is_begun_anew(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

