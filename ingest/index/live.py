@@ -12,6 +12,7 @@ from ingest.index.facts import Identity
 from ingest.index.folders import IndexFolder
 from ingest.index.retrieval import QueryVector, query_vector
 from ingest.index.snapshot import OpenFolder, Snapshot
+from ingest.pages import SCHEMA_VERSION
 from ingest.settings import IndexSettings
 
 log = logging.getLogger(__name__)
@@ -51,7 +52,9 @@ class LiveIndex:
         if identity is None or identity.embedder != embedder.fingerprint:
             log.warning("The index was built with another embedder: found by words only.")
             return None
-        return query_vector(query, embedder, with_tokens=self._settings.late_interaction)
+        # While an index of an older version is rebuilt it answers without tokens: it has none.
+        with_tokens = self._settings.late_interaction and identity.schema == SCHEMA_VERSION
+        return query_vector(query, embedder, with_tokens=with_tokens)
 
     def use(self, embedder: Embedder) -> None:
         """Embed queries with this one from now on: the live index was built with it."""

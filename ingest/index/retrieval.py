@@ -102,15 +102,11 @@ def rank(
             snapshot.frequencies[phrase] = pages.keywords.frequency(phrase)
         return snapshot.frequencies[phrase]
 
-    similarities = (
-        np.zeros(len(matrix.rows), dtype=np.float32)
-        if vector is None
-        else matrix.similarities(vector.aim)
-    )
-    nearest = (
-        [] if vector is None else best(similarities, depth, _mask(snapshot, documents, excluded))
-    )
-    by_meaning = {int(matrix.rows[line]): float(similarities[line]) for line in nearest}
+    by_meaning = {}
+    if vector is not None:
+        similarities = matrix.similarities(vector.aim)
+        nearest = best(similarities, depth, _mask(snapshot, documents, excluded))
+        by_meaning = {int(matrix.rows[line]): float(similarities[line]) for line in nearest}
     phrases = telling(terms, frequency, len(matrix.rows))
     matching = pages.keywords.match(phrases, depth + len(excluded), documents)
     by_keyword = {row: score for row, score in matching if row not in excluded}

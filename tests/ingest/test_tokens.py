@@ -1,5 +1,6 @@
 """Texts compared word by word, and what is kept of them for that."""
 
+import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -143,3 +144,20 @@ def test_where_tokens_are_lost_the_texts_are_read_again(
         file.unlink()
     assert ingest(docs, WordsApart()) == 2
     assert stored() == before
+
+
+def test_an_index_from_before_there_were_tokens_answers_until_it_is_rebuilt(
+    docs: IndexSettings,
+) -> None:
+    embedder = WordsApart()
+    ingest(docs, embedder)
+    folder = live(docs.data_dir)
+    assert folder is not None
+    with closing(sqlite3.connect(folder.pages)) as db:
+        db.execute("DROP TABLE tokens")
+        db.execute("UPDATE meta SET value = '2' WHERE key = 'schema'")
+        db.commit()
+    with closing(open_index(docs, embedder)) as index:
+        assert index.search("payout worker").passages[0].path == "pay.md"
+        assert run_ingest(docs, index, embedder).embedded == 2
+        assert index.search("payout worker").passages[0].path == "pay.md"
