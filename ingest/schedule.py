@@ -186,7 +186,7 @@ def read_trigger(at: str, timezone: str, setting: str = "FOOTNOTE_INGEST_AT") ->
         except ValueError:
             raise _bad_time(at, setting) from None
     try:
-        return CronTrigger(
+        trigger = CronTrigger(
             minute=minute,
             hour=hour,
             day=day,
@@ -196,6 +196,9 @@ def read_trigger(at: str, timezone: str, setting: str = "FOOTNOTE_INGEST_AT") ->
         )
     except ValueError as error:
         raise _bad_time(at, setting) from error
+    if trigger.get_next_fire_time(None, datetime.now(zone)) is None:
+        raise _bad_time(at, setting)  # such as the 31st of February
+    return trigger
 
 
 def _bad_time(at: str, setting: str) -> SettingsError:

@@ -187,7 +187,9 @@ def test_times_are_read_as_cron_means_them(at: str, zone: str, expected: str) ->
     assert fire.isoformat() == expected
 
 
-@pytest.mark.parametrize("at", ["25:00", "3am", "0 4 * *", "0 4 * * 9", "", "* * * * * *"])
+@pytest.mark.parametrize(
+    "at", ["25:00", "3am", "0 4 * *", "0 4 * * 9", "0 4 31 2 *", "", "* * * * * *"]
+)
 def test_a_time_that_is_none_is_named(at: str) -> None:
     with pytest.raises(SettingsError, match="FOOTNOTE_INGEST_AT"):
         read_trigger(at, "UTC")
