@@ -22,6 +22,9 @@ log = logging.getLogger(__name__)
 _MOST_BYTES = 4_000_000
 """Slack's own payloads are far smaller; a larger one is refused unread."""
 
+_CLOSED_WITHIN = 1.0
+"""Seconds; connections that stay open end with the process."""
+
 Environ = dict[str, Any]
 Respond = Callable[..., Any]
 
@@ -43,11 +46,15 @@ def listen(app: App, port: int) -> Callable[[], None]:
         max_request_body_size=_MOST_BYTES,
         ident=None,
     )
-    threading.Thread(target=server.run, name="http", daemon=True).start()
+    thread = threading.Thread(target=server.run, name="http", daemon=True)
+    thread.start()
     log.info("Listening for Slack on port %d, path /slack/events.", port)
 
     def close() -> None:
-        server.close()
+        server.task_dispatcher.shutdown()
+        # In its own thread: it must not wait for a socket that is closed under its hands.
+        server.trigger.pull_trigger(server.close)
+        thread.join(_CLOSED_WITHIN)
 
     return close
 

@@ -2,18 +2,22 @@
 
 import hashlib
 import hmac
+import socket
+import threading
 import time
 from collections.abc import Iterator
 from http.client import HTTPConnection
 from pathlib import Path
 
 import pytest
+from slack_bolt import App
+from slack_sdk import WebClient
 
 from bot.app import build_app, catch_all
 from bot.endpoint import listen
 from bot.sandbox.server import Sandbox
 from tests.bot.stage import Running, Script
-from tests.waiting import free_port
+from tests.waiting import free_port, wait_for
 
 CHALLENGE = '{"type": "url_verification", "challenge": "abc"}'
 
@@ -88,3 +92,15 @@ def test_a_request_that_is_too_large_is_refused(port: int) -> None:
     connection.endheaders()
     assert connection.getresponse().status == 413
     connection.close()
+
+
+def test_when_it_is_closed_its_threads_end_and_its_port_is_free(workspace: Sandbox) -> None:
+    client = WebClient(token="xoxb-sandbox", base_url=workspace.api_url)
+    port, others = free_port(), threading.enumerate()
+    close = listen(App(client=client, signing_secret="sesame"), port)
+    own = [thread for thread in threading.enumerate() if thread not in others]
+    assert post(port, CHALLENGE)[0] == 200
+    close()
+    wait_for(lambda: not any(thread.is_alive() for thread in own))
+    with socket.create_server(("127.0.0.1", port)):
+        pass
