@@ -147,8 +147,6 @@ class Evidence:
         assert value is not None  # noqa: S101  # values have one
         if span.kind == "place":
             return value.number in self.values.places
-        if value.spelt and not value.unit:
-            return value.number in self.values.numbers
         return self.values.holds(value, counts_things=span.counts_things)
 
     def has_name(self, text: str) -> bool:
@@ -210,8 +208,6 @@ class Evidence:
         if self.has(text):
             return True
         words = text.split()
-        if words[0].isupper():
-            return occurs(text.casefold(), self._fold)
         return any(words[0] in known and words[1] in known for known in self._commands) and (
             len(words) < 3 or all(self.has(word) for word in words[2:3])
         )

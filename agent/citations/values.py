@@ -36,7 +36,6 @@ class ValueSet:
     measures: set[Measure] = field(default_factory=set)
     numbers: set[Number] = field(default_factory=set)
     """Every number, whatever its unit."""
-    bare: set[Number] = field(default_factory=set)
     places: set[Number] = field(default_factory=set)
     keys: set[tuple[Kind, str]] = field(default_factory=set)
     dates: set[Date] = field(default_factory=set)
@@ -76,8 +75,6 @@ class ValueSet:
         if value.kind == "quantity":
             self.numbers.add(value.number)
             self.measures |= value.measures | value.amount
-            if not value.unit:
-                self.bare.add(value.number)
             text = value.text.strip()
             if "." in text:
                 self.keys.add(("version", text))
@@ -94,8 +91,6 @@ class ValueSet:
     def _add_number(self, number: Number, unit: str) -> None:
         self.numbers.add(number)
         self.measures |= measures(number, unit)
-        if not unit:
-            self.bare.add(number)
 
     def holds(self, value: Value, *, counts_things: bool = False) -> bool:
         """Whether the value stands here; ``counts_things``: a noun follows it ("10 revisions")."""
@@ -115,7 +110,7 @@ class ValueSet:
             if same or (not value.text.endswith("0") and value.number in self.numbers):
                 return True
             return len(value.measures) > 1 and bool(value.measures & self.measures)
-        if value.number in self.bare or ("", value.number) in self.measures:
+        if ("", value.number) in self.measures:
             return True
         return not counts_things and value.number in self.numbers
 

@@ -44,13 +44,14 @@ TABLE = "| Setting | Limit (MB) | Timeout (s) |\n|---|---|---|\n| heap | 512 | 3
         ("SEV-1 is paged.", "A SEV1, a sev 1 and a Severity 1 are paged"),
         ("Sev 2 is not.", "SEV-2 is not"),
         ("PAY-4031 is low balance.", "PAY\u20114031 is low balance"),
-        ("The p99 is 3 ms.", "The p99 is 3 ms"),
+        ("The 99th percentile is 3 ms.", "The p99 is 3 ms"),
         ("Host Db-1.Shop.example.com.", "It is `db-1.shop.example.com` or db-1.shop.example.com"),
         # quotations with code in them
         ("Never use `--force`: it hurts.", "It says “Never use `--force`: it hurts.”"),
         # what the asker said
         ("Open a ticket.", "For 37 failed payouts, open a ticket; your 37 payouts wait"),
         ("Restart it.", "The alert says 37 payouts failed: restart it"),
+        ("Restart it.", "You asked “is it stuck?”: restart it"),
         ("x", "I could not find anything about `PAY-9999`"),
         # dates and times
         ("The contract ends 31/03/2028.", "It ends on 31 March 2028"),
@@ -63,12 +64,13 @@ TABLE = "| Setting | Limit (MB) | Timeout (s) |\n|---|---|---|\n| heap | 512 | 3
         ("Copy at 10 MBps.", "Copy at 10 MB/s"),
         # commands
         ("`SELECT kill(<pid>);`", "Run `SELECT kill(4711);`"),
+        ("Then:\n\nkubectl -n shop get pods -o wide", "Run `kubectl get pods -n shop -o wide`"),
         ("`kubectl logs {{ $labels.pod }}`", "Run `kubectl logs pay-4711`"),
         ('`flag off --why "<text>"`', 'Run `flag off --why "two words"`'),
     ],
 )
 def test_the_same_in_another_form_stays_unmarked(docs: str, answer: str) -> None:
-    question = '37 payouts of pay-4711 failed with PAY-9999, pid 4711, "two words"?'
+    question = '37 payouts of pay-4711 failed with PAY-9999, pid 4711, "two words", is it stuck?'
     assert marks(docs, answer, question) == []
 
 
@@ -103,7 +105,7 @@ def test_the_same_in_another_form_stays_unmarked(docs: str, answer: str) -> None
         # commands
         ("`kubectl get pods`", "Run kubectl delete pods now", "kubectl delete pods now"),
         ("`SELECT 1`", "Then DROP TABLE jobs", "DROP TABLE jobs"),
-        ("`make \U000e0061all`", "Run `make \u202eall`", None),
+        ("`make all`", "Run `make \u202eall`", None),
         ("`find x -name '*.tar'`", "Run `find x -name *.tar`", "find x -name *.tar"),
         ('`log --since "1 hour ago"`', "Run `log --since 1 hour ago`", "log --since 1 hour ago"),
         ("`make up ENV=a REGION=b`", "Run `make up ENV=a`", "make up ENV=a"),
