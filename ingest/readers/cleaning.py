@@ -45,7 +45,7 @@ RULE = re.compile(r"^[ \t>]*(?:[-=*_~+|: \t]{3,}|`{3,}.*|~{3,}.*)$", re.MULTILIN
 CLOSING_MARKS = re.compile(r"[ \t]+#+[ \t]*$", re.MULTILINE)
 EMPHASIS = re.compile(
     # ``__init__`` is a name, ``__read this__`` is emphasis.
-    r"(?<![\w*~])(\*{1,3}|_|__(?=[^\W_]+[^\w\n])|~~)(?=[^\s_])([^*\n]+?)(?<=\S)\1(?![\w*~])"
+    r"(?<![\w*~])(\*{1,3}|_|__(?=[^\W_]+[^\w\n])|~~)(?=[^\s_])([^*\n]{1,200}?)(?<=\S)\1(?![\w*~])"
 )
 ENTITY = re.compile(r"&(?:#\d+|#[xX][0-9a-fA-F]+|[A-Za-z]\w*);")
 BLANK_LINES = re.compile(r"\n\s*\n+")

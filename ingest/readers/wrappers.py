@@ -7,8 +7,9 @@ without the marks of a merge). Both keep one line for each line of the file. Cod
 """
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from itertools import accumulate
 
 FENCE = re.compile(r"^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(`{3,}(?=[^`]*$)|~{3,})")
 ITEM = re.compile(r"^[ \t>]*(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)")
@@ -45,8 +46,8 @@ SPOKEN = re.compile(r"""\b(?:title|label|summary|alt|header|caption)=["']([^"']*
 IMPORT = re.compile(r"""^import\s*(?:[\w*{][^'"]*\sfrom\s*)?["'][^'"]+["'];?\s*$""")
 OPEN_IMPORT = re.compile(r"^import\s*(?:type\s+)?(?:\w+\s*,\s*)?\{[^}]*$")
 EXPORT = re.compile(r"^export\s+(?:default|const|let|var|function|class|async|\*|\{)")
-LONGEST_MODULE = 500
-"""Lines in which what an export opens has to be closed."""
+LONGEST_MODULE = 100
+"""Blank lines at most, after which what an export opens has to be closed."""
 TRIGGER = re.compile(
     r"<|\{[/{%]|^ {0,3}\[[^\]]+\]:[ \t]*#|^import\s|^export\s|^ *(?:!!!|\?\?\?|===)", re.MULTILINE
 )
@@ -69,8 +70,9 @@ class _Pass:
     """One pass over the lines of a page, with what is open at each of them."""
 
     def __init__(self, lines: Sequence[str], *, mdx: bool) -> None:
-        self._lines = lines
         self._mdx = mdx
+        self._blanks = [i for i, line in enumerate((*lines, "")) if not line.strip()]
+        self._depths = list(accumulate(map(_opened, lines), initial=0))
         self._closed_tags = frozenset(CLOSING_TAG.findall("\n".join(lines)))
         self._closings = {
             mark: [i for i, line in enumerate(lines) if closing in line]
@@ -153,16 +155,12 @@ class _Pass:
         return self._mdx and bool(OPEN_IMPORT.match(line) or EXPORT.match(line))
 
     def _end_of_module(self, start: int) -> int:
-        """Its last line, before a blank one; brackets that are closed may hold blank lines."""
-        blanks: list[int] = []
-        depth = 0
-        for index, line in enumerate(self._lines[start : start + LONGEST_MODULE], start):
-            if not line.strip():
-                blanks.append(index)
-                if depth <= 0:
-                    return index - 1
-            depth += sum(map(line.count, "([{")) - sum(map(line.count, ")]}"))
-        return blanks[0] - 1 if blanks and depth > 0 else len(self._lines) - 1
+        """Its last line, before a blank one at which no bracket of it is open, else the next."""
+        first = bisect_left(self._blanks, start)
+        for blank in self._blanks[first : first + LONGEST_MODULE]:
+            if self._depths[blank] <= self._depths[start]:
+                return blank - 1
+        return self._blanks[first] - 1
 
     def _without_comments(self, index: int, line: str) -> str:
         if not any(mark in line for mark in CLOSINGS):
@@ -186,6 +184,11 @@ class _Pass:
                 self._comment = CLOSINGS[mark]
                 return "".join((*kept, line[position:start])).rstrip()
         return "".join((*kept, line[position:])).rstrip()
+
+
+def _opened(line: str) -> int:
+    """How many more brackets it opens than it closes."""
+    return sum(map(line.count, "([{")) - sum(map(line.count, ")]}"))
 
 
 def _first_after(indexes: Sequence[int], index: int) -> int | None:
