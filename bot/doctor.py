@@ -3,7 +3,7 @@
 Nothing is changed: no ingest is run, no message is posted, no token of the model is spent.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -57,21 +57,35 @@ def examine() -> list[Finding]:
     if not findings:
         findings.append(_sources())
     if index is not None:
-        findings += _check("footnote.toml", lambda: _config(index))
-        findings += _check("data folder", lambda: probe_data_folder(index.data_dir))
-        findings += _check("docs repo", lambda: probe_docs_repo(index))
-        findings += _check("embedder", lambda: open_embedder(index).name)
-        findings += _check("schedule", lambda: _schedule(index))
-        findings.append(_index(index))
-        if index.chroma_host is not None:
-            findings += _check("chroma", lambda: probe_server(index))
-    if index is not None and bot is not None:
-        findings += _check("journal", lambda: _journal(bot, index))
+        findings += _docs(index)
+        if bot is not None and _is_fine("data folder", findings):
+            findings += _check("journal", lambda: _journal(bot, index))
     if agent is not None:
         findings += _model(agent)
     if bot is not None:
         findings += _slack(bot)
     return findings
+
+
+def _docs(settings: IndexSettings) -> list[Finding]:
+    """From the docs repo to the index; what fails only because of another finding is left out."""
+    findings = [
+        *_check("footnote.toml", lambda: _config(settings)),
+        *_check("data folder", lambda: probe_data_folder(settings.data_dir)),
+        *_check("embedder", lambda: open_embedder(settings).name),
+        *_check("schedule", lambda: _schedule(settings)),
+    ]
+    if settings.chroma_host is not None:
+        findings += _check("chroma", lambda: probe_server(settings))
+    if _is_fine("data folder", findings):
+        findings += _check("docs repo", lambda: probe_docs_repo(settings))
+        if _is_fine("footnote.toml", findings):
+            findings.append(_index(settings))
+    return findings
+
+
+def _is_fine(name: str, findings: Sequence[Finding]) -> bool:
+    return all(finding.ok for finding in findings if finding.name == name)
 
 
 def print_findings(findings: list[Finding]) -> None:

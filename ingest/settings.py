@@ -87,7 +87,8 @@ def read_settings(kind: type[Settings], **overrides: Any) -> Settings:
         return kind(**given)
     except ValidationError as error:
         faults = [
-            f"{_variable(kind, str(fault['loc'][0]))}: {fault['msg']}" for fault in error.errors()
+            f"{_variable(kind, str(fault['loc'][0]))}: {fault['msg'].removeprefix('Value error, ')}"
+            for fault in error.errors()
         ]
         raise SettingsError(
             f"{'; '.join(faults)}. Mend it in the environment or in .env (see .env.example)."
