@@ -139,7 +139,7 @@ def test_under_an_alert_its_runbook_comes_at_once_and_the_answer_takes_its_place
     body = {"channel": "C0INCIDENT", "user": "U0ALERTS", "bot": "B0ALERTS", "text": ""}
     ts = str(system.slack.post("say", **body, attachments=alert)["ts"])
     _, reply = system.ask("@Footnote", thread_ts=ts)
-    thread = [c for c in system.slack.calls("chat.postMessage") if c["args"]["thread_ts"] == ts]
+    thread = [c for c in system.slack.calls("chat.postMessage") if c["args"].get("thread_ts") == ts]
     [runbook] = thread
     assert "queuectl drain" in json.dumps(runbook["args"]["blocks"])
     assert reply["ts"] == runbook["response"]["ts"]
