@@ -10,7 +10,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-PATIENCE = 90.0
+PATIENCE = 120.0
 """Seconds after which nothing will come any more; a test that passes never waits so long."""
 
 
