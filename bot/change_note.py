@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher, unified_diff
 from typing import Any
 
-from bot.blocks.elements import context, link, section
+from bot.blocks.elements import code, context, link, section
 from bot.markup import escape, inert
 from ingest.documents import Passage
 
@@ -65,7 +65,7 @@ def change_note(changes: Sequence[Change], revision: str | None) -> Json:
         blocks += _blocks(change)
     if len(changes) > _SHOWN:
         blocks.append(section(f"{len(changes) - _SHOWN} more cited passages have changed."))
-    tail = f"Docs at `{escape(revision)}`. " if revision else ""
+    tail = f"Docs at {code(revision)}. " if revision else ""
     tail += "Mention me to get the answer as of now."
     blocks.append(context("footnote_change", tail))
     return {
@@ -87,7 +87,7 @@ def diff_lines(old: str, new: str) -> Iterator[str]:
 
 
 def _blocks(change: Change) -> list[Json]:
-    where = f"`{escape(change.path).replace('`', '')}`"
+    where = code(change.path)
     was = link("as it was cited", change.old_url)
     if change.new is None:
         gone = "is no longer in the docs" if change.page_gone else "no longer has this passage"

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from bot.announcements import Announcements
-from bot.blocks.elements import context, header, section
+from bot.blocks.elements import code, context, header, link, section
 from bot.clients import SLACK_FAILED, Clients, slack_error
 from bot.journal import Journal
 from bot.markup import escape
@@ -184,14 +184,16 @@ def _stale(made: Report) -> Iterator[str]:
 
 
 def _place(asked: Asked, links: Mapping[str, str]) -> str:
-    when = f"{asked.at:%d %b %H:%M}"
-    link = links.get(asked.answer_id)
-    return f"<{escape(link)}|{when}>" if link else when
+    return link(f"{asked.at:%d %b %H:%M}", links.get(asked.answer_id))
 
 
 def _short(text: str) -> str:
-    return escape(text if len(text) <= _WORDS else f"{text[: _WORDS - 1]}…")
+    return escape(_cut(text))
 
 
 def _code(path: str) -> str:
-    return f"`{_short(path).replace('`', '')}`"
+    return code(_cut(path))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _WORDS else f"{text[: _WORDS - 1]}…"

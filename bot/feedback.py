@@ -11,11 +11,12 @@ from typing import Any
 from slack_bolt import Respond
 
 from bot.app import Interaction
-from bot.blocks.elements import section
+from bot.blocks.elements import code, link, section
 from bot.blocks.extras import FEEDBACK, HUMAN, PASSAGES
 from bot.clients import SLACK_FAILED, Clients, slack_error
 from bot.journal import Journal
 from bot.markup import escape
+from bot.permalinks import permalink
 from bot.records import AnswerRecord
 from ingest.documents import Passage
 from ingest.index import Index
@@ -119,7 +120,8 @@ class Feedback:
             return self._whisper(body, "Somebody was called already: see the thread.")
         owners = {p: info.owner for p, info in self._pages(record).items() if info.owner}
         called = self._called(record.channel, owners.values())
-        text = summary(record, _user(body), called, owners, self._link(record))
+        question = permalink(self._clients.hint, record.channel, record.ts)
+        text = summary(record, _user(body), called, owners, question)
         try:
             self._clients.post.chat_postMessage(
                 channel=record.channel,
@@ -145,16 +147,6 @@ class Feedback:
     def _pages(self, record: AnswerRecord) -> dict[str, Any]:
         cited = {str(c["path"]) for c in record.citations}
         return {d.path: d for d in self._index.documents() if d.path in cited} if cited else {}
-
-    def _link(self, record: AnswerRecord) -> str | None:
-        try:
-            found = self._clients.hint.chat_getPermalink(
-                channel=record.channel, message_ts=record.ts
-            )
-        except SLACK_FAILED:
-            return None
-        link = found.get("permalink")
-        return link if isinstance(link, str) else None
 
     def _whisper(self, body: Json, text: str, blocks: Sequence[Json] | None = None) -> None:
         channel, message = body.get("channel", {}), body.get("message", {})
@@ -205,20 +197,21 @@ def summary(
     user: str,
     called: Sequence[str],
     owners: Mapping[str, str],
-    link: str | None,
+    question: str | None,
 ) -> str:
     """The line that calls somebody: who asks, about what, what Footnote had, who owns the pages.
 
     Only configured groups and the asker are real mentions; owners come from the docs repo.
     """
     asks = f"{' '.join(map(mention, called))} <@{user}> needs a human here".strip()
-    parts = [f":raising_hand: {asks}" + (f" ({_linked(link, 'the question')})." if link else ".")]
+    where = f" ({link('the question', question)})" if question else ""
+    parts = [f":raising_hand: {asks}{where}."]
     if not called:
-        parts.append("Nobody is set up to be called from here, so somebody has to see this.")
+        parts.append("Nobody is set up to be called from here: whoever reads this, please help.")
     parts.append(_VERDICTS.get(record.verdict, "I had no good answer."))
     pages = list(dict.fromkeys(str(c["path"]) for c in record.citations))
     if pages:
-        parts.append("Pages: " + ", ".join(f"`{escape(p)}`" for p in pages[:5]) + ".")
+        parts.append("Pages: " + ", ".join(map(code, pages[:5])) + ".")
     if owners:
         named = ", ".join(dict.fromkeys(escape(owner) for owner in owners.values()))
         parts.append(f"Owner: {named}.")
@@ -257,10 +250,6 @@ def passage_blocks(passages: Sequence[Passage], cited: Collection[str] = ()) -> 
             }
         )
     return blocks
-
-
-def _linked(url: str, label: str) -> str:
-    return f"<{url}|{label}>"
 
 
 def _value(body: Json) -> str:

@@ -9,12 +9,14 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from bot.app import Listener
-from bot.blocks.elements import header, section
+from bot.blocks.elements import code, header, link, section
 from bot.blocks.extras import ago
 from bot.clients import SLACK_FAILED, Clients, slack_error
 from bot.journal import Journal
 from bot.markup import escape
+from bot.permalinks import permalink
 from bot.records import AnswerRecord
+from bot.report.words import counted, told_verdict
 from ingest.documents import CollectionInfo
 from ingest.index import Index, IndexStatus
 from ingest.runs import Run
@@ -91,18 +93,12 @@ class Home:
         return [self._line(record) for record in self._journal.answers(user=user, limit=_RECENT)]
 
     def _line(self, record: AnswerRecord) -> str:
-        day = datetime.fromtimestamp(record.at, UTC).strftime("%Y-%m-%d %H:%M UTC")
-        pages = ", ".join(dict.fromkeys(f"`{escape(str(c['path']))}`" for c in record.citations))
-        about = pages or record.verdict.replace("_", " ")
-        if not record.reply_ts:
-            return f"{day} · {about}"
-        try:
-            link = self._clients.hint.chat_getPermalink(
-                channel=record.channel, message_ts=record.reply_ts
-            )["permalink"]
-        except SLACK_FAILED:
-            return f"{day} · {about}"
-        return f"<{link}|{day}> · {about}"
+        when = datetime.fromtimestamp(record.at, UTC).strftime("%Y-%m-%d %H:%M UTC")
+        pages = ", ".join(dict.fromkeys(code(str(c["path"])) for c in record.citations))
+        reply = None
+        if record.reply_ts:
+            reply = permalink(self._clients.hint, record.channel, record.reply_ts)
+        return f"{link(when, reply)} · {pages or told_verdict(record.verdict)}"
 
 
 def index_lines(status: IndexStatus, stale_after: timedelta, now: datetime) -> list[str]:
@@ -111,8 +107,8 @@ def index_lines(status: IndexStatus, stale_after: timedelta, now: datetime) -> l
         return [":warning: Nothing is indexed yet: the first ingest has not finished."]
     age = now - status.ingested_at
     lines = [
-        f"*Docs*: {status.documents} pages in {status.chunks} chunks, at "
-        f"`{escape(status.revision.label)}`, read {ago(age)}."
+        f"*Docs*: {counted(status.documents, 'page')} in {counted(status.chunks, 'chunk')}, at "
+        f"{code(status.revision.label)}, read {ago(age)}."
     ]
     if age > stale_after:
         lines.append(":warning: That is long ago: newer changes are missing.")
@@ -122,7 +118,7 @@ def index_lines(status: IndexStatus, stale_after: timedelta, now: datetime) -> l
 def collection_lines(collections: Sequence[CollectionInfo]) -> list[str]:
     """The named parts of the docs."""
     return [
-        f"• `{escape(part.name)}` ({part.documents} pages): {escape(part.description)}"
+        f"• {code(part.name)} ({counted(part.documents, 'page')}): {escape(part.description)}"
         for part in collections
     ]
 
@@ -138,13 +134,11 @@ def run_lines(last_run: Run | None) -> list[str]:
         s for s in report.get("skipped") or () if not _is_used(str(s["path"]))
     ]
     lines = [
-        f"*Last ingest*: {report.get('added', 0)} chunks added, "
+        f"*Last ingest*: {counted(report.get('added', 0), 'chunk')} added, "
         f"{report.get('updated', 0)} updated, {report.get('deleted', 0)} deleted, "
-        f"{len(skipped)} files skipped."
+        f"{counted(len(skipped), 'file')} skipped."
     ]
-    lines += [
-        f"• `{escape(str(s['path']))}`: {escape(str(s['reason']))}" for s in skipped[:_SKIPPED]
-    ]
+    lines += [f"• {code(str(s['path']))}: {escape(str(s['reason']))}" for s in skipped[:_SKIPPED]]
     if len(skipped) > _SKIPPED:
         lines.append(f"• and {len(skipped) - _SKIPPED} more: `footnote status`")
     if test := report.get("self_test"):

@@ -79,7 +79,7 @@ class People:
 
     def name(self, ident: str) -> str | None:
         """Name of a person or a channel; None where Slack does not tell."""
-        if ident.startswith("C"):
+        if ident[:1] in ("C", "G"):
             place = self.place(ident)
             return place.name if place else None
         if ident[:1] not in ("U", "W"):

@@ -8,7 +8,7 @@ they cited, read back from the message metadata (or, where there is none, from t
 import math
 import re
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,6 +18,7 @@ from agent.conversation import CitedChunk, Conversation, Turn
 from bot.alerts import message_text
 from bot.blocktext import items, string
 from bot.events import Identity, Message, Question, metadata_of
+from bot.markup import Names
 from bot.mentions import files_of, without_own_mention
 
 EVENT_TYPE = "footnote_answer"
@@ -33,8 +34,6 @@ _HOP = 8
 _WHOLE = 1_000_000
 _ID = re.compile(r"\[([^\[\]\s]+-\d+)\]")
 _CONTROLS = ("actions", "context_actions", "context", "divider")
-
-Names = Callable[[str], str | None]
 
 
 def read_thread(client: WebClient, channel: str, thread_ts: str) -> list[Message]:

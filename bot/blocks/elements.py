@@ -49,6 +49,11 @@ def link(label: str, url: str | None) -> str:
     return f"<{escape(address)}|{words}>" if address else words
 
 
+def code(text: str) -> str:
+    """Words as code, on one line; a backtick of their own would end it."""
+    return f"`{escape(' '.join(text.split())).replace('`', '')}`"
+
+
 def shortened(text: str, limit: int) -> str:
     """Slack text that fits, cut after a whole line or word, with a sign that it was cut."""
     if len(text) <= limit:

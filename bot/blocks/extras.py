@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from agent.answer import Answer
-from bot.blocks.elements import Block, actions, button, context, link
+from bot.blocks.elements import Block, actions, button, code, context, link
 from bot.markup import escape
 from ingest.documents import DocumentInfo, Passage
 
@@ -75,7 +75,7 @@ def footer(answer: Answer, extra: Extra) -> list[Block]:
     who = "Quoted from the docs" if answer.verdict == "retrieval_only" else "Written by a model"
     parts = [f"{who}: check before you run anything."]
     if answer.revision:
-        parts.append(f"Docs at `{escape(answer.revision)}`")
+        parts.append(f"Docs at {code(answer.revision)}")
         if (age := extra.age(extra.ingested_at)) is not None:
             parts[-1] += f", read {ago(age)}"
         parts[-1] += "."

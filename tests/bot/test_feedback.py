@@ -82,10 +82,28 @@ def test_a_call_that_reaches_nobody_says_so_and_speaks_of_the_answer_in_words() 
     record = answer_record(ASKED, Answer("a1", "?", "partly", "x", citations=(RUNBOOK,)), "1.2")
     line = summary(record, ONCALL, [], {"payments-runbook.md": "@acme/payments"}, None)
     assert line == (
-        f":raising_hand: <@{ONCALL}> needs a human here. Nobody is set up to be called from here, "
-        "so somebody has to see this. I answered, but only a part of it is in the docs. "
+        f":raising_hand: <@{ONCALL}> needs a human here. Nobody is set up to be called from here: "
+        "whoever reads this, please help. I answered, but only a part of it is in the docs. "
         "Pages: `payments-runbook.md`. Owner: @acme/payments."
     )
+
+
+@pytest.mark.parametrize("path", ["a`*b*`.md", "a\n> b.md", "<!here>.md"])
+def test_a_page_is_named_as_code_whatever_it_is_called(path: str) -> None:
+    cited = replace(RUNBOOK, path=path)
+    record = answer_record(ASKED, Answer("a1", "?", "partly", "x", citations=(cited,)), "1.2")
+    [_, named, after] = summary(record, ONCALL, ["S0HELP"], {}, None).split("`")
+    assert "<" not in named
+    assert "\n" not in named
+    assert after == "."
+
+
+def test_an_address_that_no_click_may_open_leaves_the_words_alone() -> None:
+    record = answer_record(ASKED, Answer("a1", "?", "answered", "x"), "1.2")
+    line = summary(record, ONCALL, ["S0HELP"], {}, "javascript:alert(1)")
+    assert "needs a human here (the question)." in line
+    line = summary(record, ONCALL, ["S0HELP"], {}, "https://a.test/x>y|z")
+    assert "(<https://a.test/x%3Ey%7Cz|the question>)" in line
 
 
 def test_cited_passages_are_marked() -> None:
@@ -115,7 +133,7 @@ def test_left_out_files_stand_under_the_ingest_and_what_is_used_is_not_among_the
     report = {"added": 3, "skipped": skipped, "self_test": {"found": 1, "questions": 1}}
     run = Run(1, "schedule", "done", "", None, None, {}, None, None, None, report, None, None)
     assert run_lines(run) == [
-        "*Last ingest*: 3 chunks added, 0 updated, 0 deleted, 1 files skipped.",
+        "*Last ingest*: 3 chunks added, 0 updated, 0 deleted, 1 file skipped.",
         "• `logo.png`: unsupported",
         "*Self-test*: 1 of 1 questions found their page.",
     ]
