@@ -4,45 +4,36 @@
 process left behind, and on SIGTERM takes nothing more, finishes what is under way and goes.
 """
 
-import functools
 import logging
 import signal
 import threading
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from datetime import UTC, datetime, timedelta
-from typing import Any
+from datetime import timedelta
 
-from slack_bolt import App
-from slack_bolt.adapter.socket_mode import SocketModeHandler
-
-from agent.answer import Answer
-from agent.conversation import Conversation
-from agent.loop import Agent, Progress, build_agent
+from agent.loop import build_agent
 from agent.settings import AgentSettings
 from bot.access import Visit
-from bot.alert_names import read_alert
 from bot.answering import Answering
 from bot.app import Interaction, Listener, build_app, catch_all, event_listeners
-from bot.blocks import render_answer, render_runbook
-from bot.channels import Channel, read_channels, read_owners
-from bot.clients import SLACK_FAILED, SlackRefused, identify, open_clients, slack_error
+from bot.channels import read_channels, read_owners
+from bot.clients import identify, open_clients
 from bot.commands import Commands
-from bot.delivery import Runbook
 from bot.edits import Edits
 from bot.endpoint import listen
 from bot.feedback import Feedback
 from bot.home import Home
 from bot.journal import open_journal
 from bot.notices import Notices
+from bot.patience import Patient
 from bot.recovery import Recovery
-from bot.runbook import find_runbook
+from bot.rendering import rendering, runbooks
 from bot.settings import BotSettings
+from bot.socket_mode import connect
 from ingest.config_file import read_collections, read_config_file
-from ingest.errors import FootnoteError, IngestError, SettingsError
-from ingest.index import Index, open_index
+from ingest.errors import FootnoteError, SettingsError
+from ingest.index import open_index
 from ingest.ownership import own_data_folder
 from ingest.runs import Runs
 from ingest.schedule import Schedule
@@ -52,13 +43,10 @@ log = logging.getLogger(__name__)
 
 TEND_SECONDS = 20.0
 """How often claims are renewed and abandoned ones looked for."""
-CONNECT_SECONDS = 15.0
-FIRST_INGEST_SECONDS = 120.0
-"""How long after the start a question waits for the very first index."""
 
 
 class Bot:
-    """Everything that runs, in the order in which it was opened; ``close`` undoes it."""
+    """Everything that runs; Slack is talked to once, and nothing is connected before ``start``."""
 
     def __init__(
         self,
@@ -90,7 +78,7 @@ class Bot:
         runs = Runs(index_settings.data_dir)
         agent = build_agent(self.index, agent_settings, self.journal.spent)
         self.schedule = Schedule(index_settings, self.index)
-        patient = _Patient(agent, self.index, lambda: self.schedule.is_catching_up)
+        patient = Patient(agent, self.index, lambda: self.schedule.is_catching_up)
         self.answering = Answering(
             clients,
             me,
@@ -144,13 +132,14 @@ class Bot:
             wanted=lambda channel: self.answering.channel(channel).change_notes,
         )
         self._stopping = threading.Event()
-        self._disconnect: Callable[[], None] = _nothing
+        self._disconnect: Callable[[], None] = lambda: None
 
     def start(self, *, http: bool) -> None:
         """Connect to Slack, then bring the index up to date and answer what was left behind."""
-        self._disconnect = (
-            listen(self.app, self.settings.port) if http else connect(self.app, self.settings)
-        )
+        if http:
+            self._disconnect = listen(self.app, self.settings.port)
+        else:
+            self._disconnect = connect(self.app, _app_token(self.settings))
         self.schedule.start()
         self.notices.start()
         threading.Thread(target=self._tend, name="tend", daemon=True).start()
@@ -190,51 +179,10 @@ class Bot:
             self._stopping.wait(TEND_SECONDS)
 
 
-def _nothing() -> None:
-    """Nothing is connected yet."""
-
-
-class _Patient:
-    """The agent, but a question that comes during the very first ingest waits for its end."""
-
-    def __init__(self, agent: Agent, index: Index, under_way: Callable[[], bool]) -> None:
-        self._agent, self._index, self._under_way = agent, index, under_way
-        self._until = time.monotonic() + FIRST_INGEST_SECONDS
-
-    def answer(
-        self,
-        conversation: Conversation,
-        *,
-        on_progress: Callable[[Progress], None] | None = None,
-        on_paragraph: Callable[[Answer], bool] | None = None,
-        cancel: threading.Event | None = None,
-    ) -> Answer:
-        cancel = cancel or threading.Event()
-        while (
-            self._index.status().documents == 0
-            and self._under_way()
-            and time.monotonic() < self._until
-            and not cancel.is_set()
-        ):
-            if on_progress:
-                on_progress(Progress("reading", "the docs for the first time"))
-            cancel.wait(0.5)
-        return self._agent.answer(
-            conversation, on_progress=on_progress, on_paragraph=on_paragraph, cancel=cancel
-        )
-
-
-def build_bot(
-    settings: BotSettings, index_settings: IndexSettings, agent_settings: AgentSettings
-) -> Bot:
-    """Open everything and talk to Slack once; nothing is connected yet."""
-    return Bot(settings, index_settings, agent_settings)
-
-
 def serve(settings: BotSettings, *, http: bool) -> None:
     """Run until SIGTERM or SIGINT."""
     _check_tokens(settings, http=http)
-    bot = build_bot(settings, read_settings(IndexSettings), read_settings(AgentSettings))
+    bot = Bot(settings, read_settings(IndexSettings), read_settings(AgentSettings))
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
@@ -242,38 +190,6 @@ def serve(settings: BotSettings, *, http: bool) -> None:
     stop.wait()
     log.info("Stopping: answers under way have %.0f s.", settings.drain_seconds)
     bot.stop()
-
-
-def rendering(index: Index) -> Callable[[Answer], Sequence[dict[str, Any]]]:
-    """Answers -> messages, with age and owner of the pages they cite."""
-
-    def render(answer: Answer) -> Sequence[dict[str, Any]]:
-        paths = {passage.path for passage in (*answer.citations, *answer.passages)}
-        documents = {d.path: d for d in index.documents() if d.path in paths} if paths else {}
-        return render_answer(
-            answer,
-            documents=documents,
-            ingested_at=index.status().ingested_at,
-            now=datetime.now(UTC),
-        )
-
-    return render
-
-
-def runbooks(index: Index) -> Runbook:
-    """The text of an alert -> the message with its runbook, where the docs have it."""
-
-    def runbook(text: str, channel: Channel) -> dict[str, Any] | None:
-        parts = channel.collections
-        seen = index if parts is None else index.within(parts)
-        try:
-            found = find_runbook(read_alert(text), seen)
-        except IngestError as error:
-            log.warning("no runbook: %s", error)
-            return None
-        return render_runbook(found.passages, found.found_by) if found else None
-
-    return runbook
 
 
 def _check_tokens(settings: BotSettings, *, http: bool) -> None:
@@ -292,37 +208,3 @@ def _check_tokens(settings: BotSettings, *, http: bool) -> None:
 
 def _app_token(settings: BotSettings) -> str:
     return settings.app_token.get_secret_value() if settings.app_token else ""
-
-
-def connect(app: App, settings: BotSettings) -> Callable[[], None]:
-    handler = SocketModeHandler(app, _app_token(settings))
-    bolt = handler.client.logger
-    level = bolt.level
-    bolt.setLevel(logging.CRITICAL)  # what Slack refuses here is told below
-    try:
-        handler.connect()  # type: ignore[no-untyped-call]  # Bolt leaves it untyped
-    except SLACK_FAILED as error:
-        raise SlackRefused(
-            f"Socket Mode does not open ({slack_error(error)}). Check SLACK_APP_TOKEN, and that "
-            "Socket Mode is switched on for the app."
-        ) from error
-    finally:
-        bolt.setLevel(level)
-    # The client swallows a handshake that fails and tries again by itself.
-    waited = threading.Event()
-    for _ in range(int(CONNECT_SECONDS / 0.1)):
-        if handler.client.is_connected():
-            log.info("Connected to Slack by Socket Mode.")
-            return functools.partial(_close, handler)
-        waited.wait(0.1)
-    handler.close()  # type: ignore[no-untyped-call]  # as above
-    raise SlackRefused(
-        f"Slack's socket did not answer within {CONNECT_SECONDS:.0f} s. Check the network or a "
-        "proxy that blocks WebSockets, or use footnote run --http."
-    )
-
-
-def _close(handler: SocketModeHandler) -> None:
-    # An acknowledgement that finds the socket closed is no news: Slack delivers that event again.
-    handler.client.logger.setLevel(logging.CRITICAL)
-    handler.close()  # type: ignore[no-untyped-call]  # as above

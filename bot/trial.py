@@ -13,7 +13,7 @@ from pydantic import SecretStr
 from rich.console import Console
 
 from agent.settings import AgentSettings
-from bot.run import build_bot
+from bot.run import Bot
 from bot.sandbox.server import Sandbox
 from bot.settings import BotSettings
 from ingest.documents import Page
@@ -63,7 +63,7 @@ def _serve(
     # A folder named by hand is what the person wants indexed, however little of it is left.
     report = ingest_anywhere(index_settings, {"confirm_large_deletion": True}, console, ask=False)
     agent_settings = read_settings(AgentSettings)
-    bot = build_bot(_sandbox_settings(sandbox), index_settings, agent_settings)
+    bot = Bot(_sandbox_settings(sandbox), index_settings, agent_settings)
     pages.index = bot.index
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):

@@ -15,7 +15,7 @@ from bot import notices
 from bot.events import NOTICE
 from bot.journal import open_journal
 from bot.records import CitedText
-from bot.run import Bot, build_bot
+from bot.run import Bot
 from bot.sandbox.server import Sandbox
 from bot.settings import BotSettings
 from ingest.settings import IndexSettings
@@ -47,7 +47,7 @@ def bot(
         digest_at=f"{datetime.now(UTC) - timedelta(hours=1):%H:%M}",
     )
     docs = IndexSettings(docs_repo=str(tmp_path / "docs"), embedder_int8=False)
-    running = build_bot(settings, docs, AgentSettings())
+    running = Bot(settings, docs, AgentSettings())
     running.start(http=False)
     wait_for(lambda: running.index.status().documents)
     yield running

@@ -11,7 +11,7 @@ from agent.settings import AgentSettings
 from bot.clients import SlackRefused
 from bot.endpoint import listen
 from bot.manifest import Manifest
-from bot.run import Bot, build_bot, serve
+from bot.run import Bot, serve
 from bot.sandbox.server import Sandbox
 from bot.settings import BotSettings
 from ingest.errors import DataFolderBusy, FootnoteError, SettingsError
@@ -61,7 +61,7 @@ class System:
         self.slack = Slack(self.sandbox.url)
         self.model = MessagesServer(in_paragraphs).__enter__()
         self.settings = bot_settings(self.sandbox.api_url, port=port, help_group="S0DOCS")
-        self.bot: Bot = build_bot(self.settings, index_settings(folder), self.agent_settings)
+        self.bot: Bot = Bot(self.settings, index_settings(folder), self.agent_settings)
         self.bot.start(http=http)
         wait_for(lambda: self.bot.index.status().documents)
 
@@ -270,7 +270,7 @@ def test_by_http_it_works_the_same(tmp_path: Path) -> None:
         with pytest.raises(FootnoteError, match=f"port {system.settings.port} cannot be used"):
             listen(system.bot.app, system.settings.port)
         with pytest.raises(DataFolderBusy):
-            build_bot(system.settings, index_settings(tmp_path), system.agent_settings)
+            Bot(system.settings, index_settings(tmp_path), system.agent_settings)
     finally:
         system.close()
 
@@ -299,7 +299,7 @@ def test_slack_that_cannot_be_reached_or_refuses_is_one_line(tmp_path: Path) -> 
         with pytest.raises(SlackRefused, match="invalid_auth"):
             serve(bot_settings(sandbox.api_url, bot_token="xoxb-wrong"), http=False)
         settings = bot_settings(sandbox.api_url, app_token="xapp-wrong")
-        bot = build_bot(settings, index_settings(tmp_path), AgentSettings())
+        bot = Bot(settings, index_settings(tmp_path), AgentSettings())
         with pytest.raises(SlackRefused, match="invalid_auth"):
             bot.start(http=False)
         bot.stop()

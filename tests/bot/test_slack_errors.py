@@ -10,9 +10,9 @@ from slack_bolt import App
 
 from bot.clients import SlackRefused, identify, open_clients
 from bot.events import Question
-from bot.run import connect
 from bot.sandbox.server import Sandbox
 from bot.settings import BotSettings
+from bot.socket_mode import connect
 from bot.thread import EVENT_TYPE
 from tests.bot.conftest import Start
 from tests.bot.stage import Json, Script, Slack
@@ -273,12 +273,12 @@ def test_a_delivery_that_nothing_could_route_is_acknowledged_and_ignored(
 def test_what_is_told_of_a_refused_call_is_told_once(
     slack: Slack, workspace: Sandbox, caplog: pytest.LogCaptureFixture
 ) -> None:
-    settings: Json = {"bot_token": "xoxb-sandbox", "app_token": "xapp-sandbox"}
+    settings: Json = {"bot_token": "xoxb-sandbox"}
     slack.post("fail", method="apps.connections.open", error="invalid_auth", times=0)
     reachable = BotSettings(**settings, slack_api_url=workspace.api_url)
     app = App(client=open_clients(reachable).read, request_verification_enabled=False)
     with pytest.raises(SlackRefused, match=r"Socket Mode does not open \(invalid_auth\)"):
-        connect(app, reachable)
+        connect(app, "xapp-sandbox")
     away = BotSettings(**settings, slack_api_url="http://127.0.0.1:9/api/")
     with pytest.raises(SlackRefused, match="cannot be reached"):
         identify(open_clients(away).read)
