@@ -17,8 +17,7 @@ from ingest.documents import Passage
 
 Block = dict[str, Any]
 
-_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})", re.MULTILINE)
-_END = re.compile(r"(?P<stop>[.!?:;,]?)(?P<space>\s*)\Z")
+_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})(.*)", re.MULTILINE)
 
 
 def passage_blocks(
@@ -82,19 +81,17 @@ def paragraphs(text: str) -> list[str]:
             begin_new = False
         if parts:
             parts[-1] += line
-        fence = _fence_after(line, fence)
+        if found := _FENCE.match(line):
+            fence = _fence_after(found, fence)
     return parts or ["(empty)"]
 
 
-def _fence_after(line: str, fence: str | None) -> str | None:
-    """The fence that is open after ``line``."""
-    found = _FENCE.match(line)
-    if not found:
-        return fence
-    mark = found.group(1)
+def _fence_after(line: re.Match[str], fence: str | None) -> str | None:
+    """The fence that is open after a line that looks like one."""
+    mark, rest = line.groups()
     if fence is None:
-        return mark
-    closes = mark[0] == fence[0] and len(mark) >= len(fence) and not line.strip().strip(mark[0])
+        return str(mark)
+    closes = mark[0] == fence[0] and len(mark) >= len(fence) and not rest.strip()
     return None if closes else fence
 
 
@@ -117,7 +114,7 @@ def reply_text(content: Iterable[ContentBlock]) -> str:
 
 def _inside_fence(text: str) -> bool:
     fence = None
-    for line in text.splitlines():
+    for line in _FENCE.finditer(text):
         fence = _fence_after(line, fence)
     return fence is not None
 
@@ -127,15 +124,12 @@ def _cited(text: str, ids: Sequence[str]) -> str:
     if not ids:
         return text
     marks = " ".join(f"[{i}]" for i in ids)
-    last_line = text.rstrip().rpartition("\n")[2]
+    said = text.rstrip()
+    space = text[len(said) :]
+    last_line = said.rpartition("\n")[2]
     if _FENCE.match(last_line):
-        return f"{text.rstrip()}\n{marks}\n"
+        return f"{said}\n{marks}\n"
     if last_line.lstrip().startswith("|") and last_line.endswith("|"):
-        return f"{text.rstrip().removesuffix('|').rstrip()} {marks} |{_trailing_space(text)}"
-    end = _END.search(text)
-    assert end is not None  # noqa: S101  # the pattern matches the empty end of any text
-    return f"{text[: end.start()]} {marks}{end['stop']}{end['space']}"
-
-
-def _trailing_space(text: str) -> str:
-    return text[len(text.rstrip()) :]
+        return f"{said.removesuffix('|').rstrip()} {marks} |{space}"
+    stop = said[-1:] if said.endswith((".", "!", "?", ":", ";", ",")) else ""
+    return f"{said.removesuffix(stop)} {marks}{stop}{space}"

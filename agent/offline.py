@@ -7,6 +7,7 @@ thread already is not quoted again.
 import logging
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import zip_longest
 
 from agent.answer import Answer
@@ -80,11 +81,12 @@ def quoted_before(conversation: Conversation, index: Index) -> set[str]:
 
 def _searched(draft: Draft, deadline: Deadline, quoted: set[str]) -> tuple[list[Passage], bool]:
     """The passages for the question, best first, and whether none is likely to answer it."""
-    queries = dict.fromkeys((draft.conversation.question, query_of(draft.conversation)))
-    index = draft.retrieval.index
+    conversation, index = draft.conversation, draft.retrieval.index
+    alone = replace(conversation, turns=conversation.turns[-1:])
+    queries = dict.fromkeys(map(query_of, (alone, conversation)))
 
     def search() -> list[SearchResult]:
-        return [index.search(query, exclude=quoted) for query in queries if query.strip()]
+        return [index.search(query, exclude=quoted) for query in queries if query]
 
     results = _in_time(deadline, search)
     likely = [result for result in results if not result.weak]

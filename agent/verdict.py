@@ -10,7 +10,7 @@ from agent.memory import said_by_people
 from agent.retrieval import Retrieval
 from ingest.documents import Passage
 
-_MARKER = re.compile(r"^[\s*_`#>]*NOT[ _]IN[ _]DOCS\b[*_`.:!]*[ \t]*\n?", re.MULTILINE)
+_MARKER = re.compile(r"^[ \t\xa0*_`#>]*NOT[ _]IN[ _]DOCS\b[*_`.:!]*[ \t]*\n?", re.MULTILINE)
 _ADMITS = re.compile(
     r"\b(docs?|documentation|pages?|runbooks?)\b[^.\n]{0,40}"
     r"\b(do(es)? not|don['’]t|doesn['’]t|never) (say|cover|mention|contain|describe|answer|explain)"

@@ -32,15 +32,20 @@ _PAUSES = 2
 _LONGEST_QUESTION = 300
 _FEWEST_WORDS = 2
 _LABEL = "**From the web, not from your docs; check that it fits what you run:**"
+_CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+_LONG_WORD = re.compile(r"\S{80,}")
+"""Nothing that anybody searches for; and what is looked for in words takes their length squared."""
 _PRIVATE = re.compile(
-    r"```.*?(?:```|\Z)|\S+@\S+|\S*://\S+|<[^>\s]*>|(?<!\w)@\S+"  # code, mail, URLs, mentions
+    r"\S+@\S+|\S*://\S+|<[^>\s]*>|(?<!\w)@\S+"  # mail, URLs, mentions
     r"|(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?:[:/]\d+)?|\b(?:[0-9a-f]{1,4}:){3,}[0-9a-f:]*"  # IPs
     r"|\S*(?:\\|~?/)\w+(?:[/\\]\S*)"  # paths
     r"|\b\w+(?:[.-]\w+)*\.(?:internal|local|lan|corp|intra|svc|cluster)\b\S*"  # hosts
     r"|\b(?=\w*\d)(?=\w*[a-z])[\w-]{20,}|\b\d{7,}\b|\b[0-9a-f]{12,}\b",  # keys, numbers, hashes
-    re.DOTALL | re.IGNORECASE,
+    re.IGNORECASE,
 )
-_IDENTIFIER = re.compile(r"[\w]+(?:[-_./:][\w]+)+|\w*[A-Za-z]\d\w*|\b[a-z]+[A-Z]\w*|\b[A-Z]{2,}\w*")
+_NAME = re.compile(r"\w++(?:[-./:]\w++)*")
+_IDENTIFIER = re.compile(r"[-_./:]|[A-Za-z]\d|^[a-z]+[A-Z]|^[A-Z]{2}")
+"""What tells an identifier from a word."""
 _SAFE = "/:?#@!$&'*+,;=~%-._"
 
 
@@ -81,10 +86,18 @@ def public_words(question: str, passages: Iterable[Passage]) -> str:
 
     Empty where too little is left to ask anybody.
     """
-    words = _PRIVATE.sub(" ", question)
-    internal = {name.casefold() for p in passages for name in _IDENTIFIER.findall(p.text)}
-    kept = _IDENTIFIER.sub(lambda m: " " if m[0].casefold() in internal else m[0], words)
-    cut = " ".join(kept.replace("`", " ").split())[:_LONGEST_QUESTION]
+    words = question
+    for private in (_CODE, _LONG_WORD, _PRIVATE):
+        words = private.sub(" ", words)
+    found = (name for passage in passages for name in _NAME.findall(passage.text))
+    internal = {name.casefold() for name in found if _IDENTIFIER.search(name)}
+
+    def kept(name: re.Match[str]) -> str:
+        is_internal = _IDENTIFIER.search(name[0]) and name[0].casefold() in internal
+        return " " if is_internal else name[0]
+
+    words = _NAME.sub(kept, words).replace("`", " ")
+    cut = " ".join(words.split())[:_LONGEST_QUESTION]
     return cut if len(re.findall(r"\w{2,}", cut)) >= _FEWEST_WORDS else ""
 
 

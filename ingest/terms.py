@@ -16,11 +16,12 @@ STOP_WORDS = frozenset(_STOP_WORDS.split())
 MAX_QUERY_TERMS = 64
 """A pasted log is a query too; its first words say what it is about."""
 
+# No run of letters is begun in its middle or read twice: a word may have forty thousand of them.
 _IDENTIFIER = re.compile(
-    r"[A-Za-z0-9]+(?:[_./:-]+[A-Za-z0-9]+)+"
-    r"|[a-z]+[A-Z][A-Za-z0-9]*"
-    r"|[A-Z][a-z0-9]+(?:[A-Z][A-Za-z0-9]*)+"
-    r"|[A-Z]{2,}[a-z]+\w*"
+    r"(?<![A-Za-z0-9])[A-Za-z0-9]++(?:[_./:-]++[A-Za-z0-9]++)+"
+    r"|(?<![a-z])[a-z]++[A-Z][A-Za-z0-9]*"
+    r"|[A-Z][a-z0-9]++[A-Z][A-Za-z0-9]*"
+    r"|(?<![A-Z])[A-Z]{2,}+[a-z]+\w*"
 )
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 _WORD = re.compile(r"\w+")

@@ -11,6 +11,7 @@ from agent.conversation import CitedChunk, Conversation, Turn
 from agent.loop import Agent, build_agent
 from agent.offline import passages_text
 from agent.settings import AgentSettings
+from ingest.documents import SearchResult
 from ingest.index import Index
 from tests.agent.conftest import thread
 from tests.agent.test_content import PASSAGE
@@ -31,6 +32,24 @@ def test_weak_matches_are_called_that_and_nothing_found_is_said() -> None:
     assert (
         passages_text([], "Why.") == "_Why. A search of the docs found nothing for this question._"
     )
+
+
+def test_a_question_of_forty_thousand_letters_is_searched_for_by_its_beginning(
+    index: Index,
+) -> None:
+    queries: list[str] = []
+
+    class Listening(Index):
+        def search(self, query: str, **more: object) -> SearchResult:
+            queries.append(query)
+            return index.search(query)
+
+    long = thread("PAY-4031 " + "z" * 40_000, ("kim", "The ledger is down."))
+    answer = build_agent(Listening(index._settings), AgentSettings()).answer(long)
+
+    assert answer.verdict == "retrieval_only"
+    assert [query[:8] for query in queries] == ["PAY-4031", "The ledg"]
+    assert max(map(len, queries)) < 2_000
 
 
 def test_only_the_best_three_are_shown() -> None:
