@@ -23,6 +23,7 @@ _UNKNOWN = (
     "I cannot see whether this channel is shared with another organisation, so I post nothing "
     "here. Invite me to the channel and try again."
 )
+_NOT_JOINED = "I am not in this channel, so I cannot post here. Invite me and try again."
 _STRANGER = "I answer from internal docs, and only for members of this workspace."
 _GUEST = (
     "I answer from internal docs, and guest accounts are not allowed to ask. "
@@ -96,9 +97,11 @@ class Access:
         # Nothing beside a click says so: what would be posted is worth a question to Slack.
         anew = visit.is_public and visit.is_shared is None
         place = self._people.place(visit.channel, anew=anew)
-        if place is not None:
-            return _SHARED if place.is_shared else None
-        return _UNKNOWN if anew else None
+        if place is None:
+            return _UNKNOWN if anew else None
+        if place.is_shared:
+            return _SHARED
+        return _NOT_JOINED if anew and not place.is_joined else None
 
     def _of_person(self, visit: Visit) -> str | None:
         if visit.user in self._settings.allowed_users:

@@ -5,7 +5,7 @@ answer itself is made on the bounded pool (``bot.under_way``).
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from bot.access import Access, Visit
 from bot.channels import Channel, Channels
@@ -94,7 +94,7 @@ class Answering:
             thread = seen if read is None and seen else read
         if thread is None and not question.is_called:
             return None  # it stays noted, and the recovery reads the thread in its next round
-        own = replies_of(question.ts, thread or (), self.me)
+        own = self._replies(question, thread or ())
         if is_whole(own):
             return self.journal.found_answered(question.key, str(own[0]["ts"]))
         decision = self.decide(question, thread or ())
@@ -137,9 +137,9 @@ class Answering:
             told = self.too_often(question)
             self._take(question, Decision("answer"), told, [], responder)
 
-    def reword(self, question: Question) -> None:
-        """Answer a question that is under way in its new words."""
-        self._under_way.reword(question)
+    def reword(self, question: Question, too_late: Callable[[], None]) -> None:
+        """Answer a question that is under way in its new words, unless that is ``too_late``."""
+        self._under_way.reword(question, too_late)
 
     def withdraw(self, question: Question, reason: str) -> None:
         """It asks nothing any longer: call its pending answer off."""
@@ -208,6 +208,12 @@ class Answering:
             return self.thread_of(question)
         except SLACK_FAILED:
             return None
+
+    def _replies(self, question: Question, thread: Sequence[Message]) -> list[Message]:
+        """What stands there of its answer; one in whose place another was asked for is none."""
+        noted = self.journal.message(question.key) if thread else None
+        replaced = noted.answer_id if noted and noted.state != "answered" else None
+        return replies_of(question.ts, thread, self.me, but=replaced)
 
     def _in_thread(self, question: Question) -> list[NotedMessage]:
         return self.journal.in_thread(question.team, question.channel, question.thread_ts)

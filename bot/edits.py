@@ -49,7 +49,7 @@ class Edits:
         decision = self._answering.decide(question, thread)
         if decision.action == "answer":
             if state == "claimed":
-                return self._answering.reword(question)
+                return self._answering.reword(question, lambda: self._came_late(question))
             if noted.answer_id:
                 return self._offer(question, thread)
             return self._answering.answer_again(question, thread)  # it had no more than a line
@@ -58,6 +58,12 @@ class Edits:
         if decision.action == "stop":
             return self._answering.stop(question)
         return self._answering.withdraw(question, decision.reason)
+
+    def _came_late(self, question: Question) -> None:
+        """Its answer was posted while the new words came."""
+        noted = self._journal.message(question.key)
+        if noted and noted.state == "answered":
+            self.revise(question)
 
     def _offer(self, question: Question, thread: list[Message]) -> None:
         """Put the button under the answer; best effort, for the answer itself stands."""

@@ -41,6 +41,8 @@ class Place:
     name: str | None
     is_shared: bool
     """Other organisations read it."""
+    is_joined: bool
+    """Footnote may post there."""
 
 
 _Known = TypeVar("_Known")
@@ -112,7 +114,9 @@ class People:
         if not isinstance(found, dict):
             return None
         return Place(
-            str(found["name"]) if found.get("name") else None, bool(found.get("is_ext_shared"))
+            name=str(found["name"]) if found.get("name") else None,
+            is_shared=bool(found.get("is_ext_shared")),
+            is_joined=found.get("is_member") is not False,  # a direct message says nothing of it
         )
 
 

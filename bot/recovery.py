@@ -46,7 +46,9 @@ class Recovery:
             self._journal.ignore(noted.key, "not found again")
         elif noted.attempts < MAX_ATTEMPTS:
             return self._answering.consider(question, thread)
-        elif self._journal.give_up(noted.key) and not replies_of(noted.ts, thread, self._me):
+        elif self._journal.give_up(noted.key) and not replies_of(
+            noted.ts, thread, self._me, but=noted.answer_id
+        ):
             reference = uuid.uuid4().hex[:8]
             log.warning("given up %s: reference %s", noted.key, reference)
             self._answering.tell(question, given_up(reference), reference)

@@ -114,8 +114,11 @@ class Stream:
         return False
 
     def end(self, line: str) -> bool:
-        """Close it where it stands, under a line that says why."""
-        return self.ts is not None and self._stop(blocks=[context("footnote_end", escape(line))])
+        """Close it where it stands, with a line under it that says why."""
+        if self.ts is None:
+            return False
+        line = escape(line)
+        return self._stop(blocks=[context("footnote_end", line)]) or self._put_under(line)
 
     def remove(self) -> None:
         """Take the message away; best effort."""
@@ -135,6 +138,22 @@ class Stream:
             )
         except SLACK_FAILED as error:
             log.info("stream in %s: %s", self._question.channel, slack_error(error))
+            return False
+        return True
+
+    def _put_under(self, line: str) -> bool:
+        """Slack had closed it: its Stop button does, and so does time."""
+        if not self._shown:
+            return False  # what stands there would be lost
+        try:
+            self._clients.post.chat_update(
+                channel=self._question.channel,
+                ts=str(self._ts),
+                text=line,
+                blocks=[*self._shown, context("footnote_end", line)],
+            )
+        except SLACK_FAILED as error:
+            log.info("half an answer in %s: %s", self._question.channel, slack_error(error))
             return False
         return True
 

@@ -94,9 +94,19 @@ def notes(question: Question, thread: Sequence[Message] = ()) -> list[str]:
     return said
 
 
-def replies_of(question_ts: str, thread: Sequence[Message], me: Identity) -> list[Message]:
-    """Own messages in the thread that answer this question, known by their metadata."""
-    return [m for m in thread if me.wrote(m) and _payload(m).get("question") == question_ts]
+def replies_of(
+    question_ts: str, thread: Sequence[Message], me: Identity, *, but: str | None = None
+) -> list[Message]:
+    """Own messages in the thread that answer this question, known by their metadata.
+
+    ``but``: id of an answer that does not count.
+    """
+    answers = ((m, _payload(m)) for m in thread if me.wrote(m))
+    return [
+        m
+        for m, payload in answers
+        if payload.get("question") == question_ts and not (but and payload.get("answer") == but)
+    ]
 
 
 def is_whole(own: Sequence[Message]) -> bool:

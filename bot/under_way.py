@@ -8,7 +8,7 @@ import contextlib
 import functools
 import logging
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from slack_sdk import WebClient
@@ -40,6 +40,8 @@ class _Pending:
     cancel: threading.Event = field(default_factory=threading.Event)
     revised: Question | None = None
     """The same question in other words: answered in its place."""
+    too_late: Callable[[], None] | None = None
+    """What to do where the revised one finds an answer."""
 
 
 class UnderWay:
@@ -79,12 +81,17 @@ class UnderWay:
         status.close()
         return False
 
-    def reword(self, question: Question) -> None:
-        """Answer these words instead of those that the same question had before."""
+    def reword(self, question: Question, too_late: Callable[[], None]) -> None:
+        """Answer these words instead of those that the same question had before.
+
+        ``too_late`` is called, now or later, where the answer to those was posted meanwhile.
+        """
         with self._lock:
             if pending := self._pending.get(question.key):
-                pending.revised = question
+                pending.revised, pending.too_late = question, too_late
                 pending.cancel.set()
+                return
+        too_late()
 
     def call_off(self, key: Key, session: Session = "active") -> Question | None:
         """Stop making an answer; the question that it was for, None where it is not made here."""
@@ -121,19 +128,25 @@ class UnderWay:
 
     def _make(self, pending: _Pending) -> None:
         """One answer, from a free worker to the reply."""
-        key = pending.question.key
         with contextlib.closing(pending.status):
             try:
-                while self._journal.holds(key):
+                while self._journal.holds(pending.question.key):
                     question = pending.question
                     replier = pending.responder or Replier(self._post, question)
                     self._delivery.deliver(replier, pending.thread, pending.status, pending.cancel)
                     with self._lock:
                         if pending.revised is None:
-                            break
+                            self._forget(pending)
+                            return
                         pending.question, pending.revised = pending.revised, None
                         pending.cancel.clear()
             finally:
                 with self._lock:
-                    if self._pending.get(key) is pending:  # else it was asked anew meanwhile
-                        del self._pending[key]
+                    self._forget(pending)
+        if pending.too_late:
+            pending.too_late()
+
+    def _forget(self, pending: _Pending) -> None:
+        key = pending.question.key
+        if self._pending.get(key) is pending:  # else it was asked anew meanwhile
+            del self._pending[key]

@@ -118,6 +118,21 @@ def test_a_shortcut_says_that_an_answer_comes_only_when_one_does(
     assert any("Too many questions" in text for text in texts)
 
 
+def test_where_footnote_is_no_member_a_shortcut_says_so_and_promises_nothing(
+    slack: Slack, start: Start, script: Script
+) -> None:
+    slack.post("reset", channels={INCIDENT: {"is_member": False}})
+    running = start()
+    ts = say(slack, "the queue of payments is stuck")
+    ask_about(slack, ts, ONCALL)
+    [told] = wait_for(lambda: whispers(slack))
+    assert (
+        told["text"] == "I am not in this channel, so I cannot post here. Invite me and try again."
+    )
+    wait_for(lambda: running.answering.idle)
+    assert not script.conversations
+
+
 def test_a_shortcut_is_found_again_after_a_crash(
     slack: Slack, start: Start, script: Script
 ) -> None:

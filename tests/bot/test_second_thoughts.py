@@ -1,5 +1,7 @@
 """Questions changed, taken back or unreadable, and messages with no words in their text."""
 
+import json
+import threading
 from typing import Any
 
 import pytest
@@ -62,6 +64,54 @@ def test_a_follow_up_edited_into_thanks_is_called_off_and_back_again_answered(
     assert len(slack.posts()) == 1
     slack.post("edit", channel="C0INCIDENT", ts=ts, text=f"{AT} and how do I check it?")
     wait_for(lambda: len(slack.posts()) == 2)
+
+
+def test_an_edit_that_comes_while_the_answer_is_posted_is_offered_an_answer_of_its_own(
+    slack: Slack, start: Start, script: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    running = start()
+    client = running.answering.clients.post
+    post, posting, gate = client.chat_postMessage, threading.Event(), threading.Event()
+
+    def post_slowly(**arguments: Any) -> Any:
+        posting.set()
+        assert gate.wait(PATIENCE)
+        return post(**arguments)
+
+    monkeypatch.setattr(client, "chat_postMessage", post_slowly)
+    ts = say(slack, f"{AT} how do I rol back?")
+    assert posting.wait(PATIENCE)
+    slack.post("edit", channel="C0INCIDENT", ts=ts, text=f"{AT} how do I roll back?")
+    running.decided(3)
+    gate.set()
+    wait_for(lambda: "footnote_again" in json.dumps(slack.messages("C0INCIDENT", ts)))
+    running.settle(3)
+    assert len(script.conversations) == 1
+
+
+def test_an_answer_that_is_given_again_is_made_good_after_a_crash_beside_the_first_one(
+    slack: Slack, start: Start, script: Script
+) -> None:
+    first = start()
+    ts = answered_thread(slack)
+    first.settle(2)
+    slack.post("edit", channel="C0INCIDENT", ts=ts, text=f"{AT} how do I roll back on eu?")
+    wait_for(lambda: "footnote_again" in json.dumps(slack.messages("C0INCIDENT", ts)))
+    script.gate.clear()
+    script.entered.clear()
+    [_, reply] = slack.messages("C0INCIDENT", ts)
+    place = {"channel": "C0INCIDENT", "user": ONCALL, "ts": reply["ts"]}
+    slack.post("click", **place, action_id="footnote_again")
+    assert script.entered.wait(PATIENCE)
+    first.die(script)
+    script.gate.set()
+    second = start()
+    wait_for(lambda: len(slack.posts()) == 2)
+    wait_for(lambda: second.answering.idle)
+    assert len(slack.messages("C0INCIDENT", ts)) == 3
+    assert script.conversations[-1].question == "how do I roll back on eu?"
+    second.recovery.recover(at_start=True)
+    assert len(slack.posts()) == 2
 
 
 def test_a_question_that_was_deleted_before_its_event_came_is_not_answered(

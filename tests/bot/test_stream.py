@@ -271,6 +271,7 @@ def test_the_stop_button_ends_what_grows(slack: Slack, start: Start, script: Scr
     running.settle(2)
     [half] = replies(slack, ts)
     assert LAST not in said(half)
+    assert "not complete" in json.dumps(half["blocks"][-1])
     assert "metadata" not in half
     noted = running.journal.message(Key("T0SANDBOX", "D0ONCALL", ts))
     assert noted is not None
