@@ -99,11 +99,11 @@ class Exchange:
     def say(self, text: str) -> None:
         self._messages.append({"role": "user", "content": [{"type": "text", "text": text}]})
 
-    def mend(self, message: Message, faults: str, max_tokens: int) -> str:
-        """The text that the model makes of its answer when it is told what is not supported."""
+    def mend(self, message: Message, faults: str, max_tokens: int) -> Message:
+        """What the model makes of its answer when it is told what is not supported."""
         self.keep(message)
         self.say(prompt("mend").substitute(faults=faults))
-        return reply_text(self.request(max_tokens, final=True, attempts=1).content)
+        return self.request(max_tokens, final=True, attempts=1)
 
     def use_tools(self, message: Message, is_last: Callable[[], bool]) -> None:
         """Run the message's tool calls at the same time; all results go back in one message.

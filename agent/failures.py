@@ -33,6 +33,7 @@ _BY_STATUS = {
     403: "permission_error",
     404: "not_found_error",
     408: "timeout_error",
+    409: "api_error",
     413: "request_too_large",
     429: "rate_limit_error",
     504: "timeout_error",
@@ -77,20 +78,19 @@ def names_parameter(error: Exception) -> str | None:
 
 def _by_status(error: APIStatusError, model: str) -> ModelUnavailable:
     # Errors inside a stream arrive with status 200: only their type tells what happened.
-    kind = error.type or _BY_STATUS.get(error.status_code) or "invalid_request_error"
-    if error.status_code >= 500 and kind not in _REASONS:
-        kind = "api_error"
+    kind, status = str(error.type), error.status_code
+    if kind not in _REASONS:  # a gateway's own word, or one that says less than the status
+        other = "invalid_request_error" if 400 <= status < 500 else "api_error"
+        kind = _BY_STATUS.get(status, other)
     text = str(error)
     if "credit balance" in text or "spend limit" in text:
         kind = "billing_error"
     elif "prompt is too long" in text:
         kind = "request_too_large"
-    elif error.status_code == 409:
-        kind = "api_error"
     if not isinstance(error, AuthenticationError):
         log.warning("%s: %s", model, text[:300])
     return ModelUnavailable(
-        f"{model}: {error.status_code} {kind}",
+        f"{model}: {status} {kind}",
         _REASONS.get(kind, "The model refused the request."),
         retryable=kind in _PASSING,
         retry_after=_retry_after(error),

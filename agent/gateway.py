@@ -34,10 +34,10 @@ class Filled:
 
 def _fill(event: RawMessageStreamEvent) -> None:
     if event.type == "message_start":
-        if getattr(event.message, "usage", None) is None:
+        if not isinstance(getattr(event.message, "usage", None), Usage):
             event.message.usage = Usage(input_tokens=0, output_tokens=0)
     elif event.type == "message_delta":
-        if getattr(event, "usage", None) is None:
+        if not isinstance(getattr(event, "usage", None), MessageDeltaUsage):
             event.usage = MessageDeltaUsage(output_tokens=0)
     elif event.type == "content_block_start" and event.content_block.type == "text":
         event.content_block.text = event.content_block.text or ""

@@ -39,6 +39,7 @@ __all__ = ["Agent", "Progress", "build_agent"]
 log = logging.getLogger(__name__)
 
 _PAUSES = 2
+_CUT = ("max_tokens", "model_context_window_exceeded")
 _CORPORA = 50
 """Descriptions of the docs that are kept: one for each selection of collections."""
 
@@ -123,11 +124,11 @@ class Agent:
     ) -> Draft:
         deadline = Deadline(self._settings.deadline, cancel)
         index, corpus = self._scoped(conversation.collections), Corpus(())
-        revision, version = None, ""
+        revision, version = None, str(conversation.collections)
         try:
             status = self._index.status()
             revision = status.revision.label if status.revision else None
-            version = f"{revision} {status.ingested_at} {conversation.collections}"
+            version = f"{revision} {status.ingested_at} {version}"
             corpus = self._corpus(version, index)
         except IngestError as error:
             log.warning("index: %s", error)
@@ -179,7 +180,7 @@ class Agent:
             exchange.say(prompt("search").template)
             message = self._steps(exchange, draft, deadline)
             judged = self._judged(reply_text(message.content), draft)
-        if judged.faults and not draft.is_shown:
+        if judged.faults and not draft.is_shown and not draft.cut:
             judged = self._mended(judged, message, exchange, draft)
         grounded = judged.grounded
         if not grounded.text:
@@ -231,7 +232,7 @@ class Agent:
         enlarged = nudged = False
         pauses = 0
         while True:
-            final = draft.one_step or self._is_last_step(draft, deadline)
+            final = self._is_last_step(draft, deadline)
             message = exchange.request(max_tokens, final=final)
             calls, text, stop = (
                 tool_calls(message),
@@ -240,7 +241,8 @@ class Agent:
             )
             if stop == "refusal":
                 raise ModelUnavailable("refusal", "The model declined to answer this.")
-            if stop in ("tool_use", "end_turn") and calls and not final:
+            if stop in ("tool_use", "end_turn") and calls and not (final and nudged):
+                nudged = nudged or final  # some gateways let a model call what it may not
                 exchange.use_tools(message, lambda: self._is_last_step(draft, deadline))
             elif stop == "pause_turn" and pauses < _PAUSES:
                 pauses += 1
@@ -253,7 +255,7 @@ class Agent:
                 enlarged = True
                 max_tokens *= 2
             elif text and not calls:
-                if stop in ("max_tokens", "model_context_window_exceeded"):
+                if stop in _CUT:
                     draft.cut = "The answer was cut off here: it grew too long."
                 return message
             elif nudged or calls:
@@ -268,7 +270,8 @@ class Agent:
     def _is_last_step(self, draft: Draft, deadline: Deadline) -> bool:
         """Whether searches, steps or time are used up, so that the next request must answer."""
         return (
-            not draft.retrieval.searches_left
+            bool(draft.one_step)
+            or not draft.retrieval.searches_left
             or draft.steps >= self._settings.max_steps - 1
             or deadline.left < min(20.0, self._settings.deadline / 4)
         )
@@ -279,11 +282,15 @@ class Agent:
         draft.note("mend", faults=len(judged.faults))
         faults = "\n".join(f"- {fault}" for fault in judged.faults)
         try:
-            text = exchange.mend(message, faults, self._settings.max_tokens)
+            mended = exchange.mend(message, faults, self._settings.max_tokens)
         except (ModelUnavailable, DeadlinePassed) as error:
             draft.note("mend_failed", error=str(error) or "deadline")
             return judged
-        second = self._judged(text, draft) if text else judged
+        text = reply_text(mended.content)
+        if not text or mended.stop_reason in (*_CUT, "refusal"):
+            draft.note("mend_failed", error=f"stop reason {mended.stop_reason}")
+            return judged
+        second = self._judged(text, draft)
         return second if second.is_better_than(judged) else judged
 
     def _judged(self, text: str, draft: Draft) -> Judged:

@@ -100,7 +100,7 @@ class ClaudeModel:
         weakref.finalize(self, self._client.close)
 
     def respond(self, request: Request, deadline: Deadline, listener: Listener) -> Message:
-        """Send ``request``; what failed in passing is sent again, since nothing was shown yet."""
+        """Send ``request``; what failed in passing is sent again, and the text begins anew."""
         attempt = 1
         while True:
             try:

@@ -10,7 +10,8 @@ from agent.conversation import CitedChunk, Conversation, Turn
 from agent.loop import build_agent
 from agent.settings import AgentSettings
 from ingest.config_file import Collection
-from ingest.index import Index, open_index
+from ingest.errors import IndexDamaged
+from ingest.index import Index, IndexStatus, open_index
 from ingest.pipeline import run_ingest
 from ingest.settings import IndexSettings
 from tests.agent.conftest import PAGES, Asked, thread
@@ -124,6 +125,24 @@ def test_without_a_model_the_passages_come_from_the_collections_alone(index: Ind
     place = replace(thread("PAY-4031 signing key version"), collections=("people",))
     answer = build_agent(index, AgentSettings()).answer(place)
     assert {p.path for p in answer.citations} == {"people/remote-work.md"}
+
+
+def test_what_one_channel_found_is_not_shown_in_another_while_the_index_cannot_tell_its_state(
+    index: Index,
+) -> None:
+    class Unsure(Index):
+        def status(self) -> IndexStatus:
+            raise IndexDamaged("busy")
+
+    question = thread("PAY-4031 signing key version")
+    narrow = replace(question, collections=("people",))
+    found = [search("PAY-4031"), Says(text="NOT IN DOCS\nNo page says so.")]
+    with MessagesServer([*found, *found]) as server:
+        settings = AgentSettings.model_validate({"api_key": "test", "base_url": server.url})
+        agent = build_agent(Unsure(index._settings, HashingEmbedder(), PARTS), settings)
+        agent.answer(question)
+        answer = agent.answer(narrow)
+    assert {p.path for p in answer.passages} == {"people/remote-work.md"}
 
 
 def test_a_collection_that_is_not_configured_never_widens_to_all(index: Index) -> None:

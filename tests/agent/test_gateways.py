@@ -15,7 +15,7 @@ from agent.settings import AgentSettings
 from ingest.index import Index
 from tests.agent.conftest import Ask, thread
 from tests.agent.test_loop import search
-from tests.fakes.script import Fault, Json, Turn
+from tests.fakes.script import Broken, Fault, Json, Turn
 
 USAGE = {"input_tokens": 10, "output_tokens": 5}
 SEARCH = {"type": "tool_use", "id": "toolu_1", "name": "search_docs", "input": {}}
@@ -78,7 +78,9 @@ def sends(index: Index) -> Iterator[Sends]:
         server.server_close()
 
 
-@pytest.mark.parametrize("usage", [None, {"input_tokens": None, "output_tokens": None}])
+@pytest.mark.parametrize(
+    "usage", [None, {"input_tokens": None, "output_tokens": None}, [10, 5], "15"]
+)
 def test_an_answer_whose_usage_nobody_counted_is_one_of_unknown_cost(
     sends: Sends, usage: Any
 ) -> None:
@@ -136,6 +138,43 @@ def test_a_parameter_refused_as_unprocessable_is_not_sent_again(ask: Ask) -> Non
 
     assert asked.answer.text == "Hello."
     assert "output_config" not in asked.bodies[1]
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "reason"),
+    [
+        (401, "AuthenticationError", "The model's API key was rejected."),
+        (401, "invalid_request_error", "The model's API key was rejected."),
+        (402, "insufficient_quota", "The model account is out of credit."),
+        (404, {"name": "NotFound"}, "The configured model does not exist."),
+        (429, "rate_limit_exceeded", "The model is busy (rate limit)."),
+        (503, "None", "The model had an internal error."),
+    ],
+)
+def test_an_error_with_a_type_of_its_own_means_what_its_status_says(
+    ask: Ask, status: int, kind: Any, reason: str
+) -> None:
+    body = json.dumps({"error": {"type": kind, "message": "no"}}).encode()
+
+    assert ask([Fault(status, body=body)] * 3).answer.reason == reason
+
+
+def test_an_unknown_error_in_a_stream_may_pass(ask: Ask, pay_4031: str) -> None:
+    asked = ask([Broken(type="stream_error"), search(), Turn(text=f"See it [{pay_4031}].")])
+
+    assert asked.answer.verdict == "answered"
+
+
+def test_a_call_that_was_not_allowed_is_answered_once(ask: Ask, pay_4031: str) -> None:
+    searches = [search(f"PAY-4031 {n}") for n in range(5)]
+    found = Turn(text=f"Signature verification failed [{pay_4031}].")
+
+    asked = ask([*searches, found])
+
+    assert asked.bodies[4]["tool_choice"] == asked.bodies[5]["tool_choice"] == {"type": "none"}
+    assert "No searches are left" in str(asked.bodies[5]["messages"])
+    assert (asked.answer.verdict, len(asked.answer.searches)) == ("answered", 4)
+    assert ask([*searches, search()]).answer.verdict == "retrieval_only"
 
 
 def test_a_model_is_spoken_to_more_plainly_each_time(ask: Ask, pay_4031: str) -> None:

@@ -68,6 +68,27 @@ def test_a_text_that_is_cut_off_says_so(ask: Ask, pay_4031: str, stop: str) -> N
     assert answer.reason
 
 
+@pytest.mark.parametrize("stop", ["max_tokens", "refusal"])
+def test_a_mend_that_breaks_off_does_not_take_the_place_of_the_whole(
+    ask: Ask, pay_4031: str, stop: str
+) -> None:
+    whole = f"Signature verification failed: run `payctl fix --now` [{pay_4031}]."
+
+    asked = ask([search(), Turn(text=whole), Turn(text=f"It [{pay_4031}]", stop=stop)])
+
+    assert asked.answer.text.startswith("Signature verification failed")
+    assert "mend_failed" in asked.kinds
+
+
+def test_what_was_cut_off_is_not_mended(ask: Ask, pay_4031: str) -> None:
+    cut = Turn(text=f"Run `payctl fix --now` [{pay_4031}]. Next", stop="max_tokens")
+
+    answer = ask([search(), cut]).answer
+
+    assert answer.verdict == "partly"
+    assert answer.reason
+
+
 @pytest.mark.parametrize("thinking", [None, ""])
 def test_an_empty_end_gets_one_reminder(ask: Ask, pay_4031: str, thinking: str | None) -> None:
     asked = ask([search(), Turn(text="", thinking=thinking), said(pay_4031)])
