@@ -18,6 +18,7 @@ from bot.journal import Journal
 from bot.markup import escape
 from bot.permalinks import permalink
 from bot.records import AnswerRecord
+from bot.responses import say
 from ingest.documents import Passage
 from ingest.index import Index
 
@@ -26,6 +27,8 @@ log = logging.getLogger(__name__)
 REASON_FORM = "footnote_reason"
 _MOST_PASSAGES = 6
 _PASSAGE_CHARS = 1_500
+_NOTED = "Thank you. Noted as not helpful."
+_KEPT = "Thank you. Your words are kept for the docs team."
 _FORGOTTEN = "I no longer know this answer. Ask again and use the buttons under the new one."
 
 _VERDICTS = {
@@ -66,24 +69,24 @@ class Feedback:
             Interaction("view", REASON_FORM, self._reason),
         ]
 
-    def _vote(self, body: Json, _respond: Respond) -> None:
+    def _vote(self, body: Json, respond: Respond) -> None:
         answer_id, _, vote = _value(body).rpartition(":")
         if vote not in ("up", "down") or not answer_id:
             return
         self._journal.vote(answer_id, _user(body), vote)
         if vote == "down":
-            self._ask_why(body, answer_id)
+            self._ask_why(body, respond, answer_id)
         else:
-            self._whisper(body, "Thank you. :pray: Noted as helpful.")
+            say(respond, "Thank you. :pray: Noted as helpful.", body=body)
 
-    def _ask_why(self, body: Json, answer_id: str) -> None:
+    def _ask_why(self, body: Json, respond: Respond, answer_id: str) -> None:
         try:
             self._clients.hint.views_open(
                 trigger_id=body["trigger_id"], view=reason_form(answer_id)
             )
         except (*SLACK_FAILED, KeyError) as error:
             log.info("could not ask for a reason: %s", slack_error(error))
-            self._whisper(body, "Thank you. Noted as not helpful.")
+            say(respond, _NOTED, body=body)
 
     def _reason(self, body: Json, _respond: Respond) -> None:
         view = body["view"]
@@ -93,31 +96,41 @@ class Feedback:
         if reason:
             self._journal.vote(answer_id, _user(body), "down", reason[:2_000])
         if record := self._journal.answer(answer_id):
-            message = {"thread_ts": record.thread_ts or None}
-            place = {**body, "channel": {"id": record.channel}, "message": message}
-            told = "Thank you. Your words are kept for the docs team."
-            self._whisper(place, told if reason else "Thank you. Noted as not helpful.")
+            self._thank(record, _user(body), _KEPT if reason else _NOTED)
 
-    def _passages(self, body: Json, _respond: Respond) -> None:
+    def _thank(self, record: AnswerRecord, user: str, text: str) -> None:
+        """A form has no place to respond to: beside the answer that it is about; best effort."""
+        try:
+            self._clients.post.chat_postEphemeral(
+                channel=record.channel, user=user, thread_ts=record.thread_ts or None, text=text
+            )
+        except SLACK_FAILED as error:
+            log.info("could not thank for a reason: %s", slack_error(error))
+
+    def _passages(self, body: Json, respond: Respond) -> None:
         """Show the asker of the click what the answer was made from, as indexed now."""
         record = self._journal.answer(_value(body))
         if record is None:
-            return self._whisper(body, _FORGOTTEN)
+            say(respond, _FORGOTTEN, body=body)
+            return
         cited = [str(c["id"]) for c in record.citations]
         ids = [*dict.fromkeys([*cited, *(str(c["id"]) for c in record.passages)])]
         found = self._index.passages(ids[:_MOST_PASSAGES])
         if not found:
-            return self._whisper(body, "The passages behind this answer are no longer in the docs.")
+            say(respond, "The passages behind this answer are no longer in the docs.", body=body)
+            return
         text = "The passages behind this answer, those that it cites first:"
-        return self._whisper(body, text, [section(text), *passage_blocks(found, cited)])
+        say(respond, text, [section(text), *passage_blocks(found, cited)], body=body)
 
-    def _human(self, body: Json, _respond: Respond) -> None:
+    def _human(self, body: Json, respond: Respond) -> None:
         """Call a human into the thread, once an answer."""
         record = self._journal.answer(_value(body))
         if record is None:
-            return self._whisper(body, _FORGOTTEN)
+            say(respond, _FORGOTTEN, body=body)
+            return
         if not self._journal.call_human(record.id, _user(body)):
-            return self._whisper(body, "Somebody was called already: see the thread.")
+            say(respond, "Somebody was called already: see the thread.", body=body)
+            return
         owners = {p: info.owner for p, info in self._pages(record).items() if info.owner}
         called = self._called(record.channel, owners.values())
         question = permalink(self._clients.hint, record.channel, record.ts)
@@ -134,8 +147,7 @@ class Feedback:
             self._journal.uncall_human(record.id)
             log.warning("could not call a human: %s", slack_error(error))
             told = "I could not post the call for help. Try again, or ask in person."
-            return self._whisper(body, told)
-        return None
+            say(respond, told, body=body)
 
     def _called(self, channel: str, owners: Iterable[str]) -> list[str]:
         """Whoever stands for the owners of the pages, else the channel's or the general group."""
@@ -147,19 +159,6 @@ class Feedback:
     def _pages(self, record: AnswerRecord) -> dict[str, Any]:
         cited = {str(c["path"]) for c in record.citations}
         return {d.path: d for d in self._index.documents() if d.path in cited} if cited else {}
-
-    def _whisper(self, body: Json, text: str, blocks: Sequence[Json] | None = None) -> None:
-        channel, message = body.get("channel", {}), body.get("message", {})
-        try:
-            self._clients.post.chat_postEphemeral(
-                channel=channel["id"],
-                user=_user(body),
-                thread_ts=message.get("thread_ts"),
-                text=text,
-                blocks=blocks,
-            )
-        except (*SLACK_FAILED, KeyError) as error:
-            log.info("could not tell somebody about their click: %s", slack_error(error))
 
 
 def reason_form(answer_id: str) -> Json:

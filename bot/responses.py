@@ -54,7 +54,9 @@ def say(
     body: Mapping[str, Any] | None = None,
 ) -> str | None:
     """Say it beside what the person acted on (``body``); Slack's error, None where it is shown."""
-    message = (body or {}).get("message") or {}
+    body = body or {}
+    # Of a message that only they see, no more comes than where it stands.
+    place = body.get("message") or body.get("container") or {}
     return _sent(
         respond,
         text=text,
@@ -63,7 +65,7 @@ def say(
         replace_original=False,
         unfurl_links=False,
         unfurl_media=False,
-        thread_ts=message.get("thread_ts"),
+        thread_ts=place.get("thread_ts"),
     )
 
 

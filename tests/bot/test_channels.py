@@ -262,7 +262,7 @@ def test_footnote_status_explains_the_channel_and_its_group_is_called_from_there
 
     try:
         lines = status(INCIDENT).splitlines()
-        assert "• `runbooks` (1 pages): What to do &lt;now&gt;" in lines
+        assert "• `runbooks` (1 page): What to do &lt;now&gt;" in lines
         assert lines[lines.index("*In this channel*:") + 1 :] == [
             "• I use only these docs: `runbooks`.",
             "• I answer only when I am mentioned.",

@@ -4,8 +4,11 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import pytest
+from slack_bolt import Respond
+from slack_sdk.webhook import WebhookResponse
 
 from agent.answer import Answer
 from bot.blocks.elements import section
@@ -13,9 +16,10 @@ from bot.events import Key, by_hand
 from bot.feedback import passage_blocks, summary
 from bot.home import EXAMPLES, run_lines
 from bot.records import answer_record
+from bot.responses import say
 from ingest.runs import Run
 from tests.bot import test_run
-from tests.bot.stage import RUNBOOK
+from tests.bot.stage import RUNBOOK, Json
 from tests.bot.test_run import ONCALL, System
 from tests.waiting import wait_for
 
@@ -44,6 +48,18 @@ def test_a_call_for_a_human_that_slack_refused_can_be_made_again(system: System)
     assert "Try again" in told["text"]
     system.click("footnote_human", reply)
     assert len(wait_for(lambda: calls_for_help(system, ts))) == 1
+
+
+@pytest.mark.parametrize("place", ["message", "container"])
+def test_what_is_said_of_a_click_stands_in_its_thread_whoever_sees_the_message(place: str) -> None:
+    said: list[Json] = []
+
+    def respond(**message: object) -> WebhookResponse:
+        said.append(message)
+        return WebhookResponse(url="", status_code=200, body="ok", headers={})
+
+    assert say(cast(Respond, respond), "Noted.", body={place: {"thread_ts": "1.1"}}) is None
+    assert [message["thread_ts"] for message in said] == ["1.1"]
 
 
 def test_a_reason_is_thanked_for(system: System) -> None:
