@@ -60,10 +60,13 @@ class Edits:
         return self._answering.withdraw(question, decision.reason)
 
     def _came_late(self, question: Question) -> None:
-        """Its answer was posted while the new words came."""
+        """Its answer was posted while the new words came, or another process is making it."""
         noted = self._journal.message(question.key)
         if noted and noted.state == "answered":
             self.revise(question)
+        elif noted and noted.state == "claimed" and not self._journal.holds(question.key):
+            self._answering.withdraw(question, "asked in other words")
+            self._answering.consider(question)
 
     def _offer(self, question: Question, thread: list[Message]) -> None:
         """Put the button under the answer; best effort, for the answer itself stands."""

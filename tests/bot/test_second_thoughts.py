@@ -2,10 +2,13 @@
 
 import json
 import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from bot.edits import Edits
+from bot.events import read_message
 from tests.bot.conftest import Start
 from tests.bot.stage import Json, Script, Slack
 from tests.waiting import PATIENCE, wait_for
@@ -87,6 +90,30 @@ def test_an_edit_that_comes_while_the_answer_is_posted_is_offered_an_answer_of_i
     wait_for(lambda: "footnote_again" in json.dumps(slack.messages("C0INCIDENT", ts)))
     running.settle(3)
     assert len(script.conversations) == 1
+
+
+def test_an_edit_that_another_process_hears_of_takes_the_question_over(
+    slack: Slack, start: Start, script: Script, tmp_path: Path
+) -> None:
+    shared = f"sqlite:///{tmp_path / 'shared.sqlite'}"
+    first = start(database_url=shared)
+    script.gate.clear()
+    ts = say(slack, f"{AT} how do I rol back?")
+    first.decided(2)
+    assert script.entered.wait(PATIENCE)
+    second = start(database_url=shared)
+    [message] = slack.messages("C0INCIDENT", ts)
+    edited = {**message, "text": f"{AT} how do I roll back?", "edited": {"ts": ts}}
+    question = read_message(edited, second.answering.me, channel="C0INCIDENT")
+    assert question is not None
+    Edits(second.answering).revise(question)
+    wait_for(lambda: len(script.conversations) == 2)
+    script.gate.set()
+    wait_for(lambda: first.answering.idle and second.answering.idle)
+    assert script.conversations[-1].question == "how do I roll back?"
+    assert [post["metadata"]["event_payload"]["answer"] for post in slack.posts()] == [
+        second.journal.answers()[0].id
+    ]
 
 
 def test_an_answer_that_is_given_again_is_made_good_after_a_crash_beside_the_first_one(
