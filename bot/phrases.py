@@ -38,18 +38,15 @@ _STOPPING = alternatives(
     r"silence|sh+|hush|shush|shut up|mute(?: yourself)?|go away|back off",
     r"(?:that's |that is )?enough",
     r"stopp|halt|hör auf|aufhören|ruhe|sei (?:still|ruhig)|schluss|genug|arr[eê]te|tais-toi",
-    r"ça suffit|para|basta|c[aá]llate|detente|smettila|pare|chega|hou op|"
-    r"стоп|хватит|замолчи|停|停止|"
-    r"闭嘴",
-    r"やめて|止めて|ストップ",
+    r"ça suffit|para|basta|c[aá]llate|detente|smettila|pare|chega|hou op|стоп|хватит|замолчи",
+    r"停|停止|闭嘴|やめて|止めて|ストップ",
 )
 _STOP = re.compile(rf"(?:{_FILLER} )*{_STOPPING}(?: {_STOPPING})*(?: {_FILLER})*")
 
 _LEAD = re.compile(
     r"(?:(?:and|but|so|ok|okay|also|then|hm+|well|or|cool|great|nice|thanks|thank you|thx|oh|ah|"
-    r"hey|right|actually|plus|um+|sorry|alright|got it|perfect|yes|no|hi|hello|footnote|please|"
-    r"pls|plz|"
-    r"und|aber|et|y|e|mais|pero|ma|en|maar|а|и)\b[\s,:;–-]*)+"
+    r"hey|right|actually|plus|um+|sorry|alright|got it|perfect|yes|no|hi|hello|footnote|"
+    r"please|pls|plz|und|aber|et|y|e|mais|pero|ma|en|maar|а|и)\b[\s,:;–-]*)+"
 )
 _THING = r"(?:the|this|that|these|those|it|there|my|our|your|any\w*|some\w*|every\w*)"
 _ONE = r"(?:i|we|you|they|he|she)"
@@ -155,19 +152,17 @@ _CODE = re.compile(
 _NOT = r"(?:not|n't|nt|never|no longer|cannot|won't)"
 _PROBLEM = re.compile(
     alternatives(
-        r"\b(?:errors?|exceptions?|traceback|stack ?trace|fail(?:s|ed|ing|ures?)?|broken|breaks|"
-        r"broke)\b",
-        r"\b(?:crash(?:es|ed|ing)?|stuck|hangs?|hanging|hung|tim(?:es?|ed|ing) out|timeouts?|"
-        r"oom\w*)\b",
-        r"\b(?:denied|refused|forbidden|unauthori[sz]ed|unavailable|unreachable|not found|"
-        r"missing)\b",
-        r"\b(?:corrupt\w*|panic\w*|problems?|issues?|bug|regress\w+|outage|unresponsive|"
-        r"unhealthy)\b",
-        rf"{_NOT} (?:\w+ )?(?:work|start|help|load|connect|respond|run|fix|recover|resolv|exist|"
-        r"build|"
-        r"deploy|"
-        r"finish|com(?:e|ing) up|solv|go(?:ne)? away|find|reach|open|log in|see|"
-        r"get(?:ting)? it)\w*",
+        r"\b(?:errors?|exceptions?|traceback|stack ?trace|fail(?:s|ed|ing|ures?)?"
+        r"|broken|breaks|broke)\b",
+        r"\b(?:crash(?:es|ed|ing)?|stuck|hangs?|hanging|hung"
+        r"|tim(?:es?|ed|ing) out|timeouts?|oom\w*)\b",
+        r"\b(?:denied|refused|forbidden|unauthori[sz]ed"
+        r"|unavailable|unreachable|not found|missing)\b",
+        r"\b(?:corrupt\w*|panic\w*|problems?|issues?|bug"
+        r"|regress\w+|outage|unresponsive|unhealthy)\b",
+        rf"{_NOT} (?:\w+ )?(?:work|start|help|load|connect|respond|run|fix|recover|resolv|exist"
+        r"|build|deploy|finish|com(?:e|ing) up|solv|go(?:ne)? away|find|reach|open|log in|see"
+        r"|get(?:ting)? it)\w*",
         r"\b(?:no (?:luck|effect|change|difference)|(?:nothing|no) (?:happen|chang|help)\w*|"
         r"same (?:error|problem|issue|thing|result))",
         rf"\b(?:wrong|incorrect|outdated)\b(?! (?:thread|channel|window|chat)\b)|"
@@ -177,8 +172,7 @@ _PROBLEM = re.compile(
         r"\bstill (?:\w+ )?(?:grow|climb|ris|increas|going up|fill|fir|restart|fail)\w*",
         r"\bno such\b|\b(?:cannot|unable to) \w|\bblocked\b",
         r"\b(?:dead|deprecated|expired|invalid|no existe|sin funcionar)\b|\b404\b",
-        r"\bstill (?:the same|down|red|seeing|getting|slow|happening|there|firing|pending|there|"
-        r"no)\b",
+        r"\bstill (?:the same|down|red|seeing|getting|slow|happening|there|firing|pending|no)\b",
         r"\bkeeps? \w+ing\b|\b(?:got|getting|seeing) (?:an? |the |these )?(?:warnings?|alerts?)\b",
         r"\b(?:fehler|kaputt|hängt|schlägt fehl|klappt nicht|geht nicht|funktioniert nicht|"
         r"läuft nicht)",
@@ -193,21 +187,20 @@ _NOT_SETTLED = re.compile(
 )
 _SETTLED = re.compile(
     alternatives(
-        r"\b(?:no|without|zero) (?:more |longer |any )?(?:\w+ )?(?:errors?|fail\w*|problems?|"
-        r"issues?|alerts?)",
-        rf"{_NOT} (?:fail|crash|hang|tim)\w*|\b(?:fixed|resolved|solved|gone|cleared|recovered|"
-        r"closed)\b",
-        r"\bno (?:problem|worries|issue|longer)\b|\bfound (?:it|the|out)\b|\bback to normal\b|"
-        r"\bno more\b",
-        r"\bturned out\b|\b(?:was|it's|its) (?:just |only )?(?:a |my )?(?:typo|mistake|bad|"
-        r"fault)\b|\bmy bad\b",
-        r"\b(?:filed|created|opened|linked|merged|tracking|reported|raised) (?:to |as |in |an? |"
-        r"the )?\S+",
+        r"\b(?:no|without|zero) (?:more |longer |any )?(?:\w+ )?"
+        r"(?:errors?|fail\w*|problems?|issues?|alerts?)",
+        r"\b(?:fixed|resolved|solved|gone|cleared|recovered|closed)\b",
+        rf"{_NOT} (?:fail|crash|hang|tim)\w*",
+        r"\bno (?:problem|worries|issue|longer|more)\b|\bfound (?:it|the|out)\b",
+        r"\bback to normal\b",
+        r"\bturned out\b|\bmy bad\b",
+        r"\b(?:was|it's|its) (?:just |only )?(?:a |my )?(?:typo|mistake|bad|fault)\b",
+        r"\b(?:filed|created|opened|linked|merged|tracking|reported|raised) \S+",
         r"^(?:i'?m|i am|we'?re|we are|i'?ll|i will|we'?ll|let me|let's|going to|will)\b"
         r"(?! (?:still |also |now )*(?:getting|seeing|stuck|having|hitting|unable|not|lost|"
         r"blocked))",
         r"\b(?:error|failure)\w*(?: rates?)? (?:\w+ )?(?:drop|stop|back to|down to|fine|ok)\w*",
-        r"^fail(?:ing|ed) over\b|"
+        r"^fail(?:ing|ed) over\b",
         r"^(?!fail|crash|tim|hang|deni)(?:\w+ed|reran) (?:the|all|an?|our|my)\b",
         r"^(?:looking|checking|investigating|restarting|rolling|deploying|watching|trying|"
         r"retrying|on it)\b",
