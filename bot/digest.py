@@ -15,7 +15,8 @@ from bot.clients import SLACK_FAILED, Clients, slack_error
 from bot.journal import Journal
 from bot.markup import escape
 from bot.permalinks import permalinks
-from bot.report import Asked, Complaint, Gap, Report, read_report
+from bot.report import Asked, Complaint, Gap, Report
+from bot.report.reading import read_report
 from bot.report.words import counted, told_cost, told_seconds, told_verdict
 from bot.settings import BotSettings
 from ingest.index import Index

@@ -68,8 +68,9 @@ class Bot:
         clients = open_clients(settings)
         me = identify(clients.read)
         self._stack.enter_context(own_data_folder(index_settings.data_dir))
-        url = settings.database_url.get_secret_value() if settings.database_url else None
-        self.journal = open_journal(url, index_settings.data_dir, store_text=settings.store_text)
+        self.journal = open_journal(
+            settings.journal_url, index_settings.data_dir, store_text=settings.store_text
+        )
         self._stack.callback(self.journal.close)
         config = read_config_file(index_settings)
         collections = read_collections(config)

@@ -57,3 +57,8 @@ class BotSettings(EnvironmentSettings):
     """Threads so old hear when a page cited in them changes, where ``footnote.toml`` says so."""
     help_group: str | None = None
     """User group (``S…``) or user (``U…``) that *Need a human* calls."""
+
+    @property
+    def journal_url(self) -> str | None:
+        """Address of the journal's database with its password; None for the data folder."""
+        return self.database_url.get_secret_value() if self.database_url else None

@@ -50,9 +50,8 @@ class Terminal:
 def open_beside() -> Journal:
     """The journal that the settings name, whether or not a bot is running on it."""
     settings = read_settings(BotSettings)
-    url = settings.database_url.get_secret_value() if settings.database_url else None
     data_dir = read_settings(IndexSettings).data_dir
-    return open_journal(url, data_dir, alone=False, store_text=settings.store_text)
+    return open_journal(settings.journal_url, data_dir, alone=False, store_text=settings.store_text)
 
 
 def asked_here(answer_id: str) -> Question:

@@ -9,8 +9,9 @@ from rich.console import Console
 from bot.clients import open_clients
 from bot.journal import Journal
 from bot.permalinks import permalinks
-from bot.report import Asked, Report, read_report
+from bot.report import Asked, Report
 from bot.report.page import report_page
+from bot.report.reading import read_report
 from bot.report.words import counted, told_cost, told_seconds, told_verdict
 from bot.settings import BotSettings
 from ingest.errors import FootnoteError

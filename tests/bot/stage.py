@@ -123,8 +123,7 @@ class Running:
         )
         clients = open_clients(self.settings)
         me = identify(clients.read)
-        url = self.settings.database_url
-        self.journal: Journal = open_journal(url.get_secret_value() if url else None, folder)
+        self.journal: Journal = open_journal(self.settings.journal_url, folder)
         self.answering = Answering(
             clients,
             me,

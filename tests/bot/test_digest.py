@@ -16,7 +16,9 @@ from bot.clients import open_clients
 from bot.digest import Digest, digest_message
 from bot.journal import Journal, open_journal
 from bot.records import Announcement
-from bot.report import Asked, group, make_report
+from bot.report import Asked
+from bot.report.gaps import group
+from bot.report.reading import make_report
 from bot.sandbox.server import Sandbox
 from bot.settings import BotSettings
 from ingest.errors import SettingsError

@@ -16,8 +16,10 @@ from typer.testing import CliRunner
 from bot.cli import app
 from bot.journal import Journal, open_journal
 from bot.manifest import Manifest
-from bot.report import Asked, group, make_report, percentile
+from bot.report import Asked, percentile
+from bot.report.gaps import group
 from bot.report.page import report_page
+from bot.report.reading import make_report
 from bot.sandbox.server import Sandbox
 from ingest.documents import DocumentInfo
 from ingest.errors import FootnoteError
