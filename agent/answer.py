@@ -1,6 +1,6 @@
 """The answer that leaves the agent: text, citations, verdict, and how it came about."""
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from agent.trace import Trace
@@ -107,25 +107,12 @@ class Answer:
                 for passage in self.citations
             ],
             "removed": list(self.removed),
-            "unsupported": [{"span": u.span, "reason": u.reason} for u in self.unsupported],
-            "web_links": [{"url": link.url, "title": link.title} for link in self.web_links],
-            "searches": [
-                {
-                    "query": search.query,
-                    "ids": list(search.ids),
-                    "distances": [round(d, 4) for d in search.distances],
-                    "weak": search.weak,
-                }
-                for search in self.searches
-            ],
+            "unsupported": [asdict(unsupported) for unsupported in self.unsupported],
+            "web_links": [asdict(link) for link in self.web_links],
+            "searches": [{"query": search.query, **search.traced()} for search in self.searches],
             "steps": self.steps,
             "model": self.model,
-            "usage": {
-                "input_tokens": self.usage.input_tokens,
-                "output_tokens": self.usage.output_tokens,
-                "cache_read_tokens": self.usage.cache_read_tokens,
-                "cache_write_tokens": self.usage.cache_write_tokens,
-            },
+            "usage": asdict(self.usage),
             "cost_usd": self.cost_usd,
             "seconds": round(self.seconds, 3),
             "revision": self.revision,

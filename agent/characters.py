@@ -3,6 +3,7 @@
 import re
 from typing import Any
 
+_MARKUP = re.compile(r"[*_`\[\]<>|\n]+")
 _CONTROLS = re.compile(r"[^\n\t\x20-\x7e\xa0-\U0010ffff]")
 
 
@@ -18,6 +19,11 @@ def encodable(value: Any) -> Any:
     if isinstance(value, dict):
         return {encodable(key): encodable(item) for key, item in value.items()}
     return [encodable(item) for item in value] if isinstance(value, list) else value
+
+
+def unmarked(text: str) -> str:
+    """A title as it may stand within Markdown: without what would be read as markup there."""
+    return _MARKUP.sub(" ", text).strip()
 
 
 def printable(text: str) -> str:

@@ -4,7 +4,6 @@ import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
@@ -157,7 +156,7 @@ def _progress(progress: "Progress") -> str:
 def _print(answer: Answer, console: Console, *, verbose: bool) -> None:
     if verbose:
         for event in answer.trace.events:
-            detail = json.dumps(asdict(event)["detail"], ensure_ascii=False)
+            detail = json.dumps(event.detail, ensure_ascii=False)
             line = printable(f"{event.at:8.3f}s  {event.kind:<12} {detail}")
             console.print(line, style="dim", markup=False)
     console.print(Markdown(printable(answer.text)))

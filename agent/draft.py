@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from anthropic.types import Message
@@ -79,10 +79,7 @@ class Draft:
         cost = cost_usd(model, usage) if spent != Usage() else None
         self._cost = None if cost is None or self._cost is None else self._cost + cost
         return {
-            "input_tokens": spent.input_tokens,
-            "output_tokens": spent.output_tokens,
-            "cache_read_tokens": spent.cache_read_tokens,
-            "cache_write_tokens": spent.cache_write_tokens,
+            **asdict(spent),
             "cost_usd": None if cost is None else round(cost, 6),
         }
 

@@ -310,7 +310,7 @@ def build_agent(index: Index, settings: AgentSettings, spending: Spending | None
 
     ``spending`` knows what was spent today; without it no daily limit holds.
     """
-    if settings.api_key is None and settings.auth_token is None:
+    if not settings.has_key:
         return Agent(index, None, settings)
     fallback = settings.fallback_model
     return Agent(

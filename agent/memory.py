@@ -32,7 +32,7 @@ _ELEMENT = re.compile(r"<(?=/?\s*message\b)", re.IGNORECASE)
 
 def history(conversation: Conversation, tokens: int) -> list[Message]:
     """The turns before the question: the root and the newest that fit."""
-    turns = [turn for turn in conversation.earlier if turn.text.strip() or _is_person(turn)]
+    turns = [turn for turn in conversation.earlier if turn.text.strip() or turn.speaker == "person"]
     limit = tokens * _CHARACTERS_A_TOKEN
     messages = [_message(turn, limit // _TURN_SHARE) for turn in turns]
     dropped = _dropped([len(m["content"][0]["text"]) for m in messages], limit)
@@ -117,10 +117,6 @@ def _dropped(sizes: Sequence[int], limit: int) -> int:
         if sum(sizes[:1]) + sum(sizes[1 + dropped :]) <= limit:
             return dropped
     return max(0, len(sizes) - 2)
-
-
-def _is_person(turn: Turn) -> bool:
-    return turn.speaker == "person"
 
 
 def _message(turn: Turn, limit: int) -> Message:

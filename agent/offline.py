@@ -11,6 +11,7 @@ from dataclasses import replace
 from itertools import zip_longest
 
 from agent.answer import Answer
+from agent.characters import unmarked
 from agent.conversation import Conversation
 from agent.deadline import Deadline, DeadlinePassed, Result
 from agent.draft import Draft
@@ -143,8 +144,7 @@ def best(passages: Sequence[Passage]) -> tuple[Passage, ...]:
 
 
 def _quoted(passage: Passage) -> str:
-    where = " › ".join(dict.fromkeys((passage.title, *passage.heading)))
-    where = re.sub(r"[*_`\[\]<>\n]+", " ", where).strip()
+    where = unmarked(" › ".join(dict.fromkeys((passage.title, *passage.heading))))
     text = passage.text.strip("\n")
     cut = ""
     if len(text) > _LONGEST:

@@ -42,6 +42,11 @@ class AgentSettings(EnvironmentSettings):
     web_domains: Listed = ()
     """The only domains it is searched on, their subdomains included; empty means all."""
 
+    @property
+    def has_key(self) -> bool:
+        """Whether a model can be asked at all."""
+        return bool(self.api_key or self.auth_token)
+
     @field_validator("web_domains")
     @classmethod
     def _bare(cls, value: tuple[str, ...]) -> tuple[str, ...]:

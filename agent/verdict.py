@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass, replace
 
 from agent.answer import Verdict
+from agent.characters import unmarked
 from agent.citations import Grounded, Source, ground
 from agent.conversation import Conversation
 from agent.memory import said_by_people
@@ -85,7 +86,7 @@ def _with_nearest_pages(grounded: Grounded, retrieval: Retrieval) -> Grounded:
     parts = [grounded.text or "The docs do not answer this."]
     cited = list(grounded.citations)
     if not cited and (near := nearest(retrieval)):
-        names = ", ".join(f"{_plain(passage.title)} [{passage.id}]" for passage in near)
+        names = ", ".join(f"{unmarked(passage.title)} [{passage.id}]" for passage in near)
         parts.append(f"Nearest pages: {names}")
         cited = [passage.id for passage in near]
     if "?" not in grounded.text:
@@ -105,7 +106,3 @@ def nearest(retrieval: Retrieval) -> list[Passage]:
         if passage:
             pages.setdefault(passage.path, passage)
     return list(pages.values())[:_NEAREST]
-
-
-def _plain(title: str) -> str:
-    return re.sub(r"[*_`\[\]<>|\n]+", " ", title).strip()

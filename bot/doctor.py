@@ -150,15 +150,14 @@ def _index(settings: IndexSettings) -> Finding:
 
 
 def _journal(settings: BotSettings, index_settings: IndexSettings) -> str:
-    url = settings.database_url.get_secret_value() if settings.database_url else None
-    engine = open_database(url, index_settings.data_dir)
+    engine = open_database(settings.journal_url, index_settings.data_dir)
     engine.dispose()
     place = f"{engine.url.host or 'this machine'}, " if engine.dialect.name != "sqlite" else ""
     return f"{place}{engine.url.database} can be used"
 
 
 def _model(settings: AgentSettings) -> list[Finding]:
-    if not (settings.api_key or settings.auth_token):
+    if not settings.has_key:
         said = "no ANTHROPIC_API_KEY: answers are the best passages, word for word"
         return [Finding("model", "note", said)]
     try:

@@ -93,7 +93,7 @@ def _sandbox_settings(sandbox: Sandbox) -> BotSettings:
 
 
 def _mode(settings: AgentSettings) -> str:
-    if settings.api_key or settings.auth_token:
+    if settings.has_key:
         return f"{settings.model} answers."
     return (
         "No ANTHROPIC_API_KEY is set: answers are the best passages, word for word. "

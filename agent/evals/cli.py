@@ -162,8 +162,7 @@ def _measure(
     if not folder.is_dir():
         raise SettingsError(f"there is no folder {folder}. Name your docs with --docs.")
     grouped = read_cases(cases, folder, corpora)
-    has_key = settings.api_key is not None or settings.auth_token is not None
-    outcomes = Outcomes(keep, mode, settings.model if has_key else None)
+    outcomes = Outcomes(keep, mode, settings.model if settings.has_key else None)
     with progress_bar() as heard:
         return measure(
             grouped,

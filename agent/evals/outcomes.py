@@ -164,9 +164,8 @@ def ask_all(
     heard: Callable[[Outcome], None],
 ) -> None:
     """Ask every case whose outcome is not known yet; ``heard`` is told of each, known or new."""
-    has_key = settings.api_key is not None or settings.auth_token is not None
     settings = in_mode(settings, outcomes.mode)
-    model = _Heard(ClaudeModel(settings.model, settings)) if has_key else None
+    model = _Heard(ClaudeModel(settings.model, settings)) if settings.has_key else None
     agent = Agent(index, model, settings)
     for case in cases:
         outcome = outcomes.of(case)

@@ -12,6 +12,8 @@ from agent.evals.measure import NO_MODEL, NOT_CLAUDE, Measurement
 
 Scores = Decisions | Answers
 
+_NARROWEST = 90
+"""Columns of a table: in a narrower terminal its lines wrap, and no figure is cut short."""
 NOT_MEASURED = "not measured"
 ANSWER_LABELS = {
     "precision": "citation precision",
@@ -121,12 +123,13 @@ def _print_shares(
     shown = [name for name in labels if getattr(scored, name).of]
     for name in shown:
         console.print(f"{labels[name]:<22} {getattr(scored, name)}")
-    table = Table(box=None, pad_edge=False)
-    table.add_column("\nkind", no_wrap=True)
+    table = Table("\nkind", box=None, padding=(0, 1, 0, 0), pad_edge=False)
     for name in ("n", *shown):
-        table.add_column("\n" + name.replace("_", " "), justify="right", no_wrap=True)
+        first, _, second = name.rpartition("_")
+        table.add_column(f"{first}\n{second}", justify="right", no_wrap=True)
     counts = Counter(case.kind for case, _ in measurement.pairs)
     for kind, one in by_kind.items():
         values = [getattr(one, name).value for name in shown] if one else []
         table.add_row(kind, str(counts[kind]), *("-" if v is None else f"{v:.0%}" for v in values))
+    console.width = max(console.width, _NARROWEST)
     console.print(table)

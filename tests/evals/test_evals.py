@@ -1,5 +1,6 @@
 """The evals, from the command line: what they measure, and what they refuse to claim."""
 
+import io
 import json
 import os
 import signal
@@ -10,13 +11,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner
 
 from agent.answer import Verdict
 from agent.evals import answers, decisions
 from agent.evals.cases import Case, read_cases
 from agent.evals.cli import app
+from agent.evals.measure import Measurement
 from agent.evals.outcomes import Cited, Outcome
+from agent.evals.tables import print_answers
 from agent.evals.trajectory import trajectory
 from ingest.errors import SettingsError
 from tests.conftest import ROOT
@@ -305,3 +309,16 @@ def test_a_trajectory_counts_repeats_and_gives_no_cost_where_one_is_unknown() ->
     assert taken.cost_usd is None
     assert taken.seconds_p50 == 3.0
     assert trajectory([(case("a.md"), twice)]).cost_usd == 0.5
+
+
+def test_no_figure_of_the_table_is_cut_short_where_there_are_eighty_columns() -> None:
+    cases = read_cases(EVALS / "answers.jsonl", DOCS, None)[DOCS]
+    pairs = tuple((each, outcome()) for each in cases)
+    by_kind = {kind: answers.score(some) for kind, some in decisions.by_kind(pairs).items()}
+    measured = Measurement(pairs, len(pairs), "agent", "m", None, None)
+    console = Console(width=80, file=io.StringIO())
+
+    print_answers(measured, answers.score(pairs), by_kind, console)
+
+    assert isinstance(console.file, io.StringIO)
+    assert "…" not in console.file.getvalue()
