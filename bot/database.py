@@ -96,10 +96,7 @@ def open_database(database_url: str | None, data_dir: Path) -> sa.Engine:
         try:
             data_dir.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise DataFolderError(
-                f"The data folder {data_dir} cannot be made ({error.strerror}). "
-                "Set FOOTNOTE_DATA_DIR to a folder that can be written."
-            ) from error
+            raise DataFolderError(data_dir, error.strerror) from error
         url = sa.URL.create("sqlite", database=str(data_dir / "journal.sqlite"))
         return _with_tables(_sqlite(url))
     scheme, separator, rest = database_url.partition("://")

@@ -1,6 +1,7 @@
 """Chroma as the store uses it: clients of a folder or a server, and what its errors mean."""
 
 import importlib.util
+import re
 import sqlite3
 import sys
 import threading
@@ -13,7 +14,8 @@ from typing import Any, NamedTuple
 import httpx
 from httpx import HTTPError
 
-from ingest.errors import FootnoteError, IndexDamaged, IngestError, StoreAway
+from ingest.database import is_folder_trouble
+from ingest.errors import DataFolderError, FootnoteError, IndexDamaged, IngestError, StoreAway
 from ingest.settings import IndexSettings
 
 
@@ -162,6 +164,8 @@ def check_file(folder: Path) -> None:
         with closing(sqlite3.connect(address, uri=True)) as db:
             (verdict,) = db.execute("PRAGMA quick_check(1)").fetchone()
     except sqlite3.DatabaseError as error:
+        if is_folder_trouble(getattr(error, "sqlite_errorcode", 0)):
+            raise DataFolderError(folder, error) from error
         raise _damaged(error) from error
     if verdict != "ok":
         raise _damaged(verdict)
@@ -169,7 +173,7 @@ def check_file(folder: Path) -> None:
 
 @contextmanager
 def reading(settings: IndexSettings) -> Iterator[None]:
-    """Whatever Chroma raises over data in our folder means that they are damaged."""
+    """Whatever Chroma raises over data in our folder, with room on the disk, means damage."""
     try:
         yield
     except NotFoundError as error:
@@ -181,16 +185,20 @@ def reading(settings: IndexSettings) -> Iterator[None]:
             raise StoreAway(
                 f"The Chroma server fails ({_brief(error)}): see whether it runs, and its log."
             ) from error
+        if trouble := _folder_trouble(error):
+            raise DataFolderError(settings.data_dir, trouble) from error
         raise _damaged(error) from error
 
 
 @contextmanager
-def writing() -> Iterator[None]:
+def writing(settings: IndexSettings) -> Iterator[None]:
     try:
         yield
     except BaseException as error:
         if isinstance(error, FootnoteError) or not _is_failure(error):
             raise
+        if trouble := _folder_trouble(error):
+            raise DataFolderError(settings.data_dir, trouble) from error
         raise IngestError(
             f"The vectors could not be written ({_brief(error)}): check the disk, or the"
             " Chroma server, and run `footnote ingest` again."
@@ -206,6 +214,12 @@ def _is_failure(error: BaseException) -> bool:
     return isinstance(error, Exception) or type(error).__module__ == "pyo3_runtime"
 
 
+def _folder_trouble(error: BaseException) -> str | None:
+    """What SQLite, below Chroma, had no space or permission for; None for any other failure."""
+    found = re.search(r"\(code: (\d+)\) (.+)", str(error))
+    return found[2] if found and is_folder_trouble(int(found[1])) else None
+
+
 def _forget(identifier: str) -> None:
     """A system that failed to start stays shared, half made: the next client would get that one."""
     if identifier not in SharedSystemClient._identifier_to_refcount:
@@ -213,11 +227,8 @@ def _forget(identifier: str) -> None:
 
 
 def lost() -> IndexDamaged:
-    return IndexDamaged("The index has lost its vectors: run `footnote ingest` to rebuild them.")
+    return IndexDamaged("The index has lost its vectors")
 
 
 def _damaged(reason: object) -> IndexDamaged:
-    return IndexDamaged(
-        f"The stored vectors cannot be read ({str(reason)[:300]}):"
-        " run `footnote ingest` to rebuild them."
-    )
+    return IndexDamaged(f"The stored vectors cannot be read ({str(reason)[:300]})")

@@ -11,6 +11,11 @@ from ingest.errors import DataFolderError, IndexDamaged, IngestError
 _FOLDER_TROUBLE = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR}
 
 
+def is_folder_trouble(code: int) -> bool:
+    """Whether SQLite's error speaks of the disk or the permissions, and not of the data."""
+    return code & 0xFF in _FOLDER_TROUBLE
+
+
 class Database:
     """A pool of connections, so that threads read side by side; one thread writes."""
 
@@ -75,18 +80,13 @@ class Database:
                 return
 
     def _explained(self, error: sqlite3.DatabaseError) -> IngestError:
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        code = getattr(error, "sqlite_errorcode", 0)
         # A file that is there and cannot be opened is sound, but not ours to read.
-        kept_shut = code == sqlite3.SQLITE_CANTOPEN and self._path.is_file()
-        if kept_shut or code in _FOLDER_TROUBLE:
-            return DataFolderError(
-                f"The data folder cannot be written ({error}): free some space, or correct its"
-                " permissions, then run `footnote ingest`."
-            )
+        kept_shut = code & 0xFF == sqlite3.SQLITE_CANTOPEN and self._path.is_file()
+        if kept_shut or is_folder_trouble(code):
+            return DataFolderError(self._path, error)
         return damaged(str(error))
 
 
 def damaged(reason: str) -> IndexDamaged:
-    return IndexDamaged(
-        f"The keyword index cannot be read ({reason}): run `footnote ingest` to rebuild it."
-    )
+    return IndexDamaged(f"The keyword index cannot be read ({reason})")

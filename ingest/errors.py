@@ -15,6 +15,7 @@ FootnoteError            root of all errors a person may see: one line, cause an
     └── EmbedderError    the embedding model cannot be loaded or fails
 """
 
+from pathlib import Path
 from typing import Literal
 
 DocsRepoProblem = Literal[
@@ -77,13 +78,23 @@ class IndexMissing(IngestError):
 class IndexDamaged(IngestError):
     """Stored data cannot be read."""
 
+    def __init__(self, cause: str) -> None:
+        super().__init__(f"{cause}: run `footnote ingest` to rebuild it.")
+        self.cause = cause
+
 
 class StoreAway(IngestError):
     """The Chroma server cannot be reached, or fails; what it stores is not known to be lost."""
 
 
 class DataFolderError(IngestError):
-    """The data folder cannot be created or written."""
+    """The data folder cannot be created, read or written; what is in it may be sound."""
+
+    def __init__(self, place: Path, reason: object) -> None:
+        super().__init__(
+            f"The data folder cannot be used ({place}: {reason}): free some space, correct its"
+            " permissions, or set FOOTNOTE_DATA_DIR to a folder that can be written."
+        )
 
 
 class DataFolderBusy(IngestError):

@@ -53,13 +53,13 @@ def own_data_folder(path: Path) -> Iterator[Owner]:
             owner.pid if owner else None,
         ) from None
     except OSError as error:
-        raise cannot_be_used(path, error) from error
+        raise DataFolderError(path, error.strerror) from error
     try:
         owner = _this_process()
         try:
             _record(path).write_text(json.dumps(asdict(owner)))
         except OSError as error:
-            raise cannot_be_used(path, error) from error
+            raise DataFolderError(path, error.strerror) from error
         yield owner
     finally:
         with suppress(OSError):
@@ -114,14 +114,7 @@ def check_place(path: Path) -> None:
         with TemporaryDirectory(prefix=".footnote-", dir=above):
             pass
     except OSError as error:
-        raise cannot_be_used(path, error) from error
-
-
-def cannot_be_used(path: Path, error: OSError) -> DataFolderError:
-    return DataFolderError(
-        f"The data folder {path} cannot be used ({error.strerror}): free some space, correct its"
-        " permissions, or set FOOTNOTE_DATA_DIR to a folder that can be written."
-    )
+        raise DataFolderError(path, error.strerror) from error
 
 
 def probe_data_folder(path: Path) -> str:

@@ -229,9 +229,7 @@ class Runs:
             with closing(database), database:
                 yield database
         except (sqlite3.OperationalError, OSError) as error:
-            raise DataFolderError(
-                f"{self._file} cannot be used ({error}). Check that the data folder can be written."
-            ) from error
+            raise DataFolderError(self._file, error) from error
 
     def _connected(self) -> sqlite3.Connection:
         self._file.parent.mkdir(parents=True, exist_ok=True)

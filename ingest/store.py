@@ -73,7 +73,7 @@ class Store:
     def write(self, chunks: Sequence[Chunk], vectors: Sequence[Vectors]) -> None:
         """Store each chunk's vector under its id, over what was there."""
         for batch in batches(list(zip(chunks, vectors, strict=True)), self._write_batch):
-            with writing():
+            with writing(self._settings):
                 self._collection.upsert(
                     ids=[chunk.id for chunk, _ in batch],
                     embeddings=np.stack([vector for _, vector in batch]),
@@ -85,12 +85,12 @@ class Store:
 
     def delete(self, ids: Sequence[str]) -> None:
         for batch in batches(ids, self._write_batch):
-            with writing():
+            with writing(self._settings):
                 self._collection.delete(ids=batch)
 
     def drop(self) -> None:
         """Delete the collection; only a server needs it, a folder is deleted with all it holds."""
-        with writing():
+        with writing(self._settings):
             self._client.delete_collection(self._collection.name)
 
     def close(self) -> None:

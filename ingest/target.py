@@ -139,8 +139,7 @@ def open_target(settings: IndexSettings, identity: Identity) -> Target:
                 "The embedder, or the way pages are indexed, has changed: the index was rebuilt."
             )
     except IndexDamaged as error:
-        cause = str(error).partition(": run `footnote ingest`")[0]
-        warning = f"{cause}: the index was rebuilt."
+        warning = f"{error.cause}: the index was rebuilt."
     if target is None:
         target = _unfinished(settings, identity) or _created(settings, identity)
         target.may_wait = sound

@@ -11,8 +11,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from ingest.errors import IndexDamaged
-from ingest.ownership import cannot_be_used, check_place
+from ingest.errors import DataFolderError, IndexDamaged
+from ingest.ownership import check_place
 
 POINTER = "current"
 _NAME = re.compile(r"index-(\d+)")
@@ -50,12 +50,10 @@ def live(data_dir: Path) -> IndexFolder | None:
     except IsADirectoryError:
         name = ""
     except OSError as error:
-        raise cannot_be_used(data_dir, error) from error
+        raise DataFolderError(data_dir, error.strerror) from error
     folder = IndexFolder(data_dir / name)
     if not _NAME.fullmatch(name) or not folder.path.is_dir():
-        raise IndexDamaged(
-            f"{data_dir / POINTER} does not name an index: run `footnote ingest` to rebuild it."
-        )
+        raise IndexDamaged(f"{data_dir / POINTER} does not name an index")
     return folder
 
 
@@ -80,7 +78,7 @@ def start(data_dir: Path) -> IndexFolder:
     try:
         folder.path.mkdir(parents=True)
     except OSError as error:
-        raise cannot_be_used(data_dir, error) from error
+        raise DataFolderError(data_dir, error.strerror) from error
     return folder
 
 
@@ -96,7 +94,7 @@ def make_live(data_dir: Path, folder: IndexFolder) -> None:
             os.fsync(file.fileno())
         draft.replace(pointer)
     except OSError as error:
-        raise cannot_be_used(data_dir, error) from error
+        raise DataFolderError(data_dir, error.strerror) from error
 
 
 def remove(folder: IndexFolder) -> None:

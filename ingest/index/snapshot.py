@@ -95,6 +95,4 @@ def _inode(folder: IndexFolder) -> int:
     try:
         return folder.pages.stat().st_ino
     except OSError as error:
-        raise IndexDamaged(
-            f"The keyword index is missing ({folder.pages}): run `footnote ingest` to rebuild it."
-        ) from error
+        raise IndexDamaged(f"The keyword index is missing ({folder.pages})") from error

@@ -47,7 +47,7 @@ def open_clone(remote: Remote, branch: str | None, data_dir: Path, timeout: floa
     try:
         data_dir.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise DataFolderError(f"{data_dir} cannot be written: {error.strerror}.") from error
+        raise DataFolderError(data_dir, error.strerror) from error
     branch, commit = newest_commit(Git(data_dir, timeout, remote), branch)
     git = Git(folder, timeout, remote)
     if folder.exists():
@@ -115,7 +115,7 @@ def _replace(folder: Path, remote: Remote, commit: str, timeout: float) -> None:
     try:
         fresh.mkdir(parents=True)
     except OSError as error:
-        raise DataFolderError(f"{fresh} cannot be written: {error.strerror}.") from error
+        raise DataFolderError(fresh, error.strerror) from error
     git = Git(fresh, timeout, remote)
     git.run("init", "--quiet", "--bare", f"--object-format={algorithm_of(commit)}", ".")
     git.run("config", "remote.origin.url", remote.url)

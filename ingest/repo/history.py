@@ -83,4 +83,4 @@ def _remember(memory: Path, root: str, commit: str, times: dict[str, int]) -> No
         draft.write_text(json.dumps({"root": root, "commit": commit, "times": times}))
         draft.replace(memory)
     except OSError as error:
-        raise DataFolderError(f"{memory} cannot be written: {error.strerror}.") from error
+        raise DataFolderError(memory, error.strerror) from error

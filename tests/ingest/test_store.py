@@ -1,15 +1,18 @@
 """The vectors, in a real Chroma collection on disk or behind a real Chroma server."""
 
+import resource
 import subprocess
 import sys
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from ingest.documents import Chunk
-from ingest.errors import IndexDamaged
+from ingest.errors import DataFolderError, IndexDamaged
 from ingest.settings import IndexSettings
 from ingest.store import open_sound_store, open_store
 
@@ -109,6 +112,28 @@ def test_a_damaged_database_is_damage_each_time_it_is_opened(tmp_path: Path, kin
         assert "\n" not in str(error.value)
     with pytest.raises(IndexDamaged):
         open_sound_store(tmp_path, SETTINGS, "footnote")
+
+
+@contextmanager
+def files_of_at_most(size: int) -> Iterator[None]:
+    """As on a disk with no more room than that for any file."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def test_a_full_disk_is_no_damage(tmp_path: Path) -> None:
+    with files_of_at_most(100_000), pytest.raises(DataFolderError, match="free some space"):
+        open_store(tmp_path / "new", SETTINGS, "footnote", embedder="one")
+    with open_store(tmp_path, SETTINGS, "footnote", embedder="one") as store:
+        size = (tmp_path / "chroma.sqlite3").stat().st_size
+        with files_of_at_most(size), pytest.raises(DataFolderError, match="free some space"):
+            store.write([chunk(n) for n in range(900)], list(np.eye(900, dtype=np.float32)))
+        store.write([chunk(0)], [np.eye(900, dtype=np.float32)[0]])
+        assert store.hashes().keys() == {"pay-0"}
 
 
 def test_a_folder_that_failed_to_open_is_opened_when_it_is_mended(tmp_path: Path) -> None:
