@@ -16,10 +16,12 @@ from bot.events import Key, Message, Question, by_hand
 from bot.recovery import find_question
 from bot.responses import say
 from bot.thread import read_thread, replies_of
+from bot.wording import NOT_NOW
 
 log = logging.getLogger(__name__)
 
 AGAIN = "footnote_again"
+_GONE = "I no longer find this question. Please ask it anew."
 
 
 class Edits:
@@ -85,15 +87,18 @@ class Edits:
         if told := self._answering.too_often(click):
             say(respond, told, body=body)
             return
-        noted = self._journal.message(key)
-        self._set_below(key.channel, body.get("message") or {}, [])
         try:
             thread = read_thread(self._clients.read, key.channel, thread_ts)
         except SLACK_FAILED as error:
             log.warning("could not answer again: %s", slack_error(error))
+            say(respond, NOT_NOW, body=body)
             return
+        noted = self._journal.message(key)
         question = find_question(noted, thread, self._me) if noted else None
-        if question is not None:
+        self._set_below(key.channel, body.get("message") or {}, [])
+        if question is None:
+            say(respond, _GONE, body=body)
+        else:
             self._answering.answer_again(question, thread)
 
     def _set_below(self, channel: str, message: Message, more: list[dict[str, Any]]) -> None:

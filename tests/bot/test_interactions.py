@@ -270,6 +270,27 @@ def test_an_update_whose_word_from_slack_was_lost_is_not_posted_as_well(
     assert len(replies(slack, ts)) == 1
 
 
+@pytest.mark.parametrize("gone", [False, True])
+def test_answer_again_says_so_where_the_question_cannot_be_read(
+    gone: bool, slack: Slack, start: Start, script: Script
+) -> None:
+    running = start()
+    at = "<@U0FOOTNOTE>"
+    ts = say(slack, f"{at} how do I rol back?", ONCALL)
+    wait_for(lambda: replies(slack, ts))
+    running.settle(2)
+    slack.post("edit", channel=INCIDENT, ts=ts, text=f"{at} how do I roll back?")
+    [reply] = wait_for(lambda: [m for m in replies(slack, ts) if "footnote_again" in str(m)])
+    if gone:
+        slack.post("delete", channel=INCIDENT, ts=ts)
+    else:
+        slack.post("fail", method="conversations.replies", error="missing_scope", times=1)
+    slack.post("click", channel=INCIDENT, user=ONCALL, ts=reply["ts"], action_id="footnote_again")
+    wait_for(lambda: whispers(slack))
+    assert len(script.conversations) == 1
+    assert ("footnote_again" in json.dumps(replies(slack, ts))) is not gone
+
+
 @pytest.mark.parametrize(
     ("user", "says"), [("U0GUEST", "guest accounts"), (ONCALL, "Too many questions")]
 )
