@@ -38,15 +38,21 @@ def percentiles(milliseconds: Sequence[float]) -> tuple[float, float]:
 
 def resident_mb() -> float:
     """Memory that this process holds now."""
-    status = Path("/proc/self/status")
-    if not status.exists():
-        return peak_mb()
-    held = next(line for line in status.read_text().splitlines() if line.startswith("VmRSS"))
-    return int(held.split()[1]) / 1024
+    return _memory_mb("VmRSS")
 
 
 def peak_mb() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    """The most that it has held."""
+    return _memory_mb("VmHWM")
+
+
+def _memory_mb(name: str) -> float:
+    status = Path("/proc/self/status")
+    if not status.exists():
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    # What getrusage tells of a new process begins with what its parent held.
+    held = next(line for line in status.read_text().splitlines() if line.startswith(name))
+    return int(held.split()[1]) / 1024
 
 
 def disk_mb(folder: Path) -> float:
