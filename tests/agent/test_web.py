@@ -216,6 +216,14 @@ def passage(text: str) -> Passage:
             "How do I ping 10.0.12.7 or db1.prod.internal from Linux?",
             "How do I ping or from Linux?",
         ),
+        (
+            "Why do vault.acme.io and db1.acme.co.uk:5432 on fe80::1 or ::1 time out?",
+            "Why do and on or time out?",
+        ),
+        (
+            "Why does Node.js lose std::vector, deploy.sh or os.path.join?",
+            "Why does Node.js lose std::vector, deploy.sh or os.path.join?",
+        ),
         ("What is `max_connections` in PostgreSQL?", "What is max_connections in PostgreSQL?"),
         ("error? ```Traceback: token=abc in /srv/app/main.py```", ""),
         ("Is AKIAIOSFODNN7EXAMPLE1234 a valid AWS key id?", "Is a valid AWS key id?"),
