@@ -5,6 +5,7 @@ whole, a long section is divided evenly, and a block is cut only when it alone i
 at lines, a table at rows, prose at lines or sentences).
 """
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from math import ceil
@@ -15,7 +16,7 @@ from ingest.pieces import Piece, halves, pieces_of, rendered
 from ingest.readers.cleaning import has_words
 from ingest.readers.reading import Block, Reading
 
-CHUNKER_VERSION = 3
+CHUNKER_VERSION = 4
 """Part of the index's identity: raised whenever chunks of the same file could differ."""
 
 TARGET = 800
@@ -23,6 +24,7 @@ SLACK = 1.15
 """How far past its even share a chunk may grow so that a block stays whole."""
 LONGEST_LABEL = 160
 """Characters of a title or heading that are kept."""
+LABEL = re.compile(r" {0,3}(?:\*\*|__)?\w.{0,78}[\w)?](?:\*\*|__)?\s*")
 
 Fits = Callable[[str], bool]
 Path = tuple[str, ...]
@@ -109,15 +111,22 @@ def _packed(blocks: Sequence[Block], reading: Reading) -> Iterator[list[Piece]]:
 
 
 def _introduction(packed: Sequence[Piece], room: float) -> list[Piece]:
-    """What stands at the end and introduces the next piece: a heading, ``as follows:``."""
+    """What stands at the end and introduces the next piece."""
     kept: list[Piece] = []
     for piece in reversed(packed[1:]):
-        introduces = piece.block.kind == "heading" or piece.lines[-1].rstrip().endswith(":")
-        if not introduces or piece.size > room:
+        if not _introduces(piece) or piece.size > room:
             break
         room -= piece.size
         kept.insert(0, piece)
     return kept
+
+
+def _introduces(piece: Piece) -> bool:
+    """A heading, ``as follows:``, or a line of its own that is no sentence: ``Week 2: set up``."""
+    if piece.block.kind == "heading" or piece.lines[-1].rstrip().endswith(":"):
+        return True
+    is_line = piece.block.kind == "prose" and len(piece.lines) == 1
+    return is_line and bool(LABEL.fullmatch(piece.lines[0]))
 
 
 def _fitted(

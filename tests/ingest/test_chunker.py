@@ -155,6 +155,13 @@ def test_a_sentence_that_introduces_a_block_stays_with_it() -> None:
     assert "three" in chunk.text
 
 
+@pytest.mark.parametrize("label", ["Week 2: set up", "**Mitigation**", "What if it fails?"])
+def test_a_line_that_heads_a_paragraph_stays_with_it(label: str) -> None:
+    paragraph = "Several words in a sentence. " * 22
+    _, second = chunks_of(f"{paragraph}\n\n{label}\n\n{paragraph}", "page.txt")
+    assert second.text.startswith(label)
+
+
 def test_a_sub_step_stays_with_its_step() -> None:
     steps = "\n".join(f"{n}. Step {n}: do it\n   - check {n}\n   - note {n}" for n in range(1, 60))
     chunks = chunks_of(f"# Steps\n\n{steps}\n")
