@@ -19,6 +19,7 @@ from ingest.settings import IndexSettings, read_settings
 app = typer.Typer(no_args_is_help=True, add_completion=False)
 
 _SHOWN_PER_REASON = 10
+_UNLIKELY = "Nothing here is likely to answer that."
 
 DataDir = Annotated[
     Path | None,
@@ -89,9 +90,17 @@ def ingest(
         raise typer.Exit(1)
 
 
+def _some_words(query: str) -> str:
+    if not query.strip():
+        raise typer.BadParameter("nothing to search for: write some words")
+    return query
+
+
 @app.command()
 def search(
-    query: Annotated[str, typer.Argument(help="Words, an error code, a question.")],
+    query: Annotated[
+        str, typer.Argument(help="Words, an error code, a question.", callback=_some_words)
+    ],
     k: Annotated[
         int | None,
         typer.Option(
@@ -109,7 +118,7 @@ def search(
     ] = None,
     updated_after: Annotated[
         datetime | None,
-        typer.Option(help="Only pages changed since.", formats=["%Y-%m-%d"]),
+        typer.Option(help="Only pages changed since.", formats=["%Y-%m-%d"], metavar="YYYY-MM-DD"),
     ] = None,
     data_dir: DataDir = None,
     as_json: AsJson = False,
@@ -141,7 +150,9 @@ def search(
         console.print(passage.url or where, style="dim", markup=False, soft_wrap=True)
         console.print(passage.text + "\n", markup=False, soft_wrap=True)
     if result.weak:
-        Console(stderr=True).print("Nothing here is likely to answer that.", style="yellow")
+        none_passed = not result.passages and (path or collection or tag or updated_after)
+        why = "No page passes these filters." if none_passed else _UNLIKELY
+        Console(stderr=True).print(why, style="yellow")
 
 
 @app.command()
@@ -169,7 +180,8 @@ def _described(state: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "", f"{part['name']}: {part['documents']} documents. {part['description']}"
     yield "embedder", state["embedder"] or "-"
     how = f": {last['error']}" if last and last["error"] else ""
-    yield "last run", f"{last['state']} {last['finished_at']}{how}" if last else "-"
+    when = last["finished_at"] or last["started_at"] if last else ""
+    yield "last run", f"{last['state']} {when}{how}" if last else "-"
     if running := state["running"]:
         yield "running", f"{running['stage']} since {running['started_at']}"
     yield "next run", state["next_run_at"] or "not scheduled: no bot is running"
@@ -214,7 +226,8 @@ def _short(revision: str | None) -> str:
 
 def _age(hours: float) -> str:
     if hours < 2:
-        return f"{hours * 60:.0f} minutes"
+        minutes = round(hours * 60)
+        return f"{minutes} minute{'' if minutes == 1 else 's'}"
     return f"{hours:.0f} hours" if hours < 48 else f"{hours / 24:.0f} days"
 
 

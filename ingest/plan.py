@@ -112,7 +112,7 @@ def refuse_large_deletion(
     if len(lost) > largest_share * len(answering):
         raise LargeDeletion(
             f"This run would delete {len(lost)} of {len(answering)} pages, so nothing was changed:"
-            " check the docs repo, branch and root, or run"
+            " check the docs repo, its branch and root, and what is included, or run"
             " `footnote ingest --confirm-large-deletion`.",
             deleted=len(lost),
             stored=len(answering),

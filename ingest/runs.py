@@ -9,7 +9,7 @@ import logging
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
@@ -24,6 +24,7 @@ Reason = Literal["start", "schedule", "command"]
 
 KEEP = 200
 """Runs that are remembered."""
+CUT_OFF = "the process that ran it ended"
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS runs (
     id INTEGER PRIMARY KEY,
@@ -67,6 +68,11 @@ class Run:
     @property
     def is_over(self) -> bool:
         return self.state not in ("requested", "running")
+
+    @property
+    def cut_off(self) -> "Run":
+        """What has become of it where nobody carries it out any more."""
+        return replace(self, state="interrupted", error=CUT_OFF)
 
     def to_json(self) -> dict[str, Any]:
         """For ``status``: long lists of the report as counts."""
@@ -147,7 +153,7 @@ class Runs:
                 "UPDATE runs SET state = 'interrupted', finished_at = ?, error = ?, options = '{}'"
                 " WHERE state IN ('requested', 'running')",
                 _now(),
-                "the process that ran it ended",
+                CUT_OFF,
             )
             self.note("listener", None)
             self.note("next_run_at", None)

@@ -18,8 +18,10 @@ def read_state(settings: IndexSettings, now: datetime | None = None) -> dict[str
     finally:
         index.close()
     runs = Runs(settings.data_dir)
-    last, running = runs.last(), runs.running()
-    owner = owner_of(settings.data_dir)
+    running, owner = runs.running(), owner_of(settings.data_dir)
+    # Asked again: it may have come to its end between the two.
+    left = runs.running() if running and owner is None else None
+    last = left.cut_off if left else runs.last()
     report = (last.report if last else None) or {}
     age = (now or datetime.now(UTC)) - status.ingested_at if status.ingested_at else None
     hours = age.total_seconds() / 3600 if age else None

@@ -40,6 +40,12 @@ class FolderCheckout(Checkout):
             # The time of a commit says nothing about a file that was edited since.
             unedited = [e.path for e in taken if committed.get(e.path) == e.id]
             changes = {path: times.get(self._from_top(path)) for path in unedited}
+        elif settings.docs_branch:
+            raise DocsRepoError(
+                f"{folder} has no commit of git, so it is on no branch {settings.docs_branch}."
+                " Leave FOOTNOTE_DOCS_BRANCH out.",
+                "ref_missing",
+            )
         owners = Owners.first(self.find)
         self.files = [
             File(e.path, e.size, e.id, changes.get(e.path), owners.of(self._from_top(e.path)))

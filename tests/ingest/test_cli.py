@@ -53,6 +53,10 @@ def run(*arguments: str) -> str:
     return result.stdout
 
 
+def errors(*arguments: str) -> str:
+    return CliRunner().invoke(app, arguments).stderr
+
+
 def run_json(*arguments: str) -> dict[str, Any]:
     output = run(*arguments, "--json")
     assert output.count("\n") == 1
@@ -100,6 +104,15 @@ def test_search_shows_passages_best_first(docs: Path) -> None:
     assert {passage["path"] for passage in only["passages"]} == {"oncall/README.md"}
 
 
+def test_a_search_that_no_page_can_answer_says_why(docs: Path) -> None:
+    run("ingest", str(docs))
+    for given in (["--path", "nowhere"], ["--tag", "none"], ["--updated-after", "2020-01-01"]):
+        assert errors("search", "payout", *given) == "No page passes these filters.\n"
+    assert errors("search", "zanzibar quota") == "Nothing here is likely to answer that.\n"
+    for command in (["search", " "], ["search", "payout", "--updated-after", "2020-13-01"]):
+        assert CliRunner().invoke(app, command).exit_code == 2
+
+
 def test_status_says_what_is_indexed(docs: Path) -> None:
     before = run_json("status")
     assert (before["documents"], before["revision"], before["last_run"]) == (0, None, None)
@@ -130,6 +143,13 @@ def test_a_failed_run_stands_in_the_status(docs: Path) -> None:
         "not_a_folder",
     )
     assert "failed" in run("status")
+    runs = Runs(Path(".footnote"))
+    begun = runs.get(runs.begin("command"))  # by a process that was killed
+    assert begun is not None
+    state = run_json("status")
+    assert (state["last_run"]["state"], state["running"]) == ("interrupted", None)
+    cut_off = f"interrupted {begun.started_at}: the process that ran it ended"
+    assert f"last run   {cut_off}" in run("status")
 
 
 def test_a_large_deletion_needs_a_yes(docs: Path, tmp_path: Path) -> None:

@@ -133,6 +133,13 @@ def test_a_folder_on_another_branch_than_configured_is_refused(
     assert problem(error) == "ref_missing"
 
 
+def test_a_folder_outside_git_is_on_no_branch(tmp_path: Path) -> None:
+    (tmp_path / "plain" / "docs").mkdir(parents=True)
+    with pytest.raises(DocsRepoError, match="is on no branch release") as error:
+        open_checkout(docs_settings(tmp_path, str(tmp_path / "plain"), docs_branch="release"))
+    assert problem(error) == "ref_missing"
+
+
 def test_a_bare_repository_is_read_like_a_remote(remote: DocsRemote, tmp_path: Path) -> None:
     with open_checkout(docs_settings(tmp_path, str(remote.bare))) as checkout:
         assert texts(checkout)["pay.md"] == PAY
