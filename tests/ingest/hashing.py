@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ingest.embedder import Vectors
 from ingest.errors import EmbedderError
+from ingest.tokens import Vectors
 
 
 class HashingEmbedder:

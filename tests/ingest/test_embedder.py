@@ -104,6 +104,19 @@ def test_where_no_int8_graph_can_be_kept_the_plain_model_serves(
     assert "the plain one is used" in caplog.text
 
 
+def test_a_build_that_fails_is_told_in_a_line(
+    plain: Embedder,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    monkeypatch.setenv("PYTHONHOME", str(tmp_path / "nowhere"))  # no Python starts there
+    assert open_embedder(IndexSettings(data_dir=tmp_path)).fingerprint == plain.fingerprint
+    [record] = caplog.records
+    assert "\n" not in record.getMessage()
+    assert "ingest.quantize" not in record.getMessage()
+
+
 def test_empty_input_and_broken_text_are_embedded(int8: Embedder) -> None:
     assert int8.embed([]).shape == (0, 384)
     vectors = int8.embed(["", " ", "\ud800 half a character", "a\0b", "語" * 5000])
