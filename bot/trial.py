@@ -55,6 +55,7 @@ def _serve(
     index_settings = index_settings.model_copy(
         update={
             "docs_repo": str(folder),
+            "docs_branch": None,
             "docs_root": "",
             "data_dir": index_settings.data_dir / "try",
             "link_template": f"{url}/docs/{{page}}#L{{first}}-L{{last}}",
