@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from ingest import keywords, tokens
 from ingest.database import Database, damaged
@@ -51,6 +52,7 @@ CREATE VIEW passages AS
         position
     FROM chunks JOIN documents ON number = document;
 """
+_DOCUMENTS = "SELECT number, path, prefix, signature, title, owner, tags, updated_at FROM documents"
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,25 +183,17 @@ class Pages:
     def documents(self) -> dict[str, StoredDocument]:
         """All pages by path."""
         with self._database.reading() as db:
-            rows = db.execute(
-                "SELECT number, path, prefix, signature, title, owner, tags, updated_at"
-                " FROM documents ORDER BY path"
-            ).fetchall()
-        return {
-            path: StoredDocument(
-                number=number,
-                prefix=prefix,
-                signature=signature,
-                info=DocumentInfo(
-                    path=path,
-                    title=title,
-                    owner=owner,
-                    tags=tuple(json.loads(tags)),
-                    updated_at=datetime.fromisoformat(updated_at) if updated_at else None,
-                ),
-            )
-            for number, path, prefix, signature, title, owner, tags, updated_at in rows
-        }
+            stored = map(_document, db.execute(f"{_DOCUMENTS} ORDER BY path").fetchall())
+        return {document.info.path: document for document in stored}
+
+    def document(self, name: str) -> StoredDocument | None:
+        """A page by its path, or else by what its chunk ids begin with."""
+        with self._database.reading() as db:
+            found = db.execute(
+                f"{_DOCUMENTS} WHERE path = :name OR prefix = :name ORDER BY path = :name DESC",
+                {"name": name},
+            ).fetchone()
+        return _document(found) if found else None
 
     def hashes(self) -> dict[str, tuple[str, str]]:
         """Path and content hash by chunk id."""
@@ -260,6 +254,22 @@ class Pages:
         with self._database.reading() as db:
             found = db.execute("SELECT * FROM passages WHERE path = ? ORDER BY position", (path,))
             return [_passage(columns) for _row, *columns in found]
+
+
+def _document(columns: Sequence[Any]) -> StoredDocument:
+    number, path, prefix, signature, title, owner, tags, updated_at = columns
+    return StoredDocument(
+        number=number,
+        prefix=prefix,
+        signature=signature,
+        info=DocumentInfo(
+            path=path,
+            title=title,
+            owner=owner,
+            tags=tuple(json.loads(tags)),
+            updated_at=datetime.fromisoformat(updated_at) if updated_at else None,
+        ),
+    )
 
 
 def _info_columns(info: DocumentInfo) -> tuple[str, str | None, str, str | None]:

@@ -20,7 +20,7 @@ from ingest.errors import IndexMissing
 from ingest.index.calibration import threshold
 from ingest.index.confidence import confidence
 from ingest.index.facts import Facts
-from ingest.index.filters import Filters, Membership
+from ingest.index.filters import Filters, Membership, from_docs_root
 from ingest.index.live import LiveIndex
 from ingest.index.ranking import DEPTH
 from ingest.index.retrieval import Hit, rank
@@ -158,18 +158,16 @@ class Index:
         return self._live.read(lambda live: self._page(live, path))
 
     def _page(self, live: OpenFolder, path: str) -> Page | None:
-        stored = live.pages.documents()
-        wanted = path.strip().removeprefix("./").lstrip("/")
-        stem, _dash, number = wanted.rpartition("-")
-        prefixes = {document.prefix: name for name, document in stored.items()}
-        name = wanted if wanted in stored else prefixes.get(wanted)
-        if name is None and number.isdecimal():
-            name = prefixes.get(stem)
-        if name is None or not self._is_seen(name):
+        name = from_docs_root(path)
+        stem, _dash, number = name.rpartition("-")
+        stored = live.pages.document(name)
+        if stored is None and number.isdecimal():
+            stored = live.pages.document(stem)
+        if stored is None or not self._is_seen(stored.info.path):
             return None
         link = self._linker(live.pages.meta())
-        passages = tuple(replace(p, url=link(p)) for p in live.pages.page(name))
-        return Page(stored[name].info, passages)
+        passages = tuple(replace(p, url=link(p)) for p in live.pages.page(stored.info.path))
+        return Page(stored.info, passages)
 
     def documents(self, prefix: str = "") -> list[DocumentInfo]:
         """Pages whose path begins with ``prefix``, by path."""

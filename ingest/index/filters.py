@@ -43,6 +43,11 @@ class Membership:
         return wanted
 
 
+def from_docs_root(path: str) -> str:
+    """A path as pages have it, however it was written."""
+    return path.strip().removeprefix("./").lstrip("/")
+
+
 @dataclass(frozen=True, slots=True)
 class Filters:
     """What a page has to be like; an empty filter lets every page pass."""
@@ -63,7 +68,7 @@ class Filters:
             scope = self.scope
             left = [item for item in left if scope & membership.names(item[1].path)]
         if self.path:
-            prefix = self.path.removeprefix("./").lstrip("/")
+            prefix = from_docs_root(self.path)
             left = [item for item in left if item[1].path.startswith(prefix)]
         if self.collection:
             [name] = membership.checked([self.collection], self.scope)
