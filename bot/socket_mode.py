@@ -13,6 +13,8 @@ from bot.clients import SLACK_FAILED, SlackRefused, slack_error
 log = logging.getLogger(__name__)
 
 CONNECT_SECONDS = 15.0
+_CLOSED_WITHIN = 10
+"""Seconds; what is still open then ends with the process."""
 
 
 def connect(app: App, app_token: str) -> Callable[[], None]:
@@ -37,7 +39,7 @@ def connect(app: App, app_token: str) -> Callable[[], None]:
             log.info("Connected to Slack by Socket Mode.")
             return functools.partial(_close, handler)
         waited.wait(0.1)
-    handler.close()  # type: ignore[no-untyped-call]  # as above
+    _close(handler)
     raise SlackRefused(
         f"Slack's socket did not answer within {CONNECT_SECONDS:.0f} s. Check the network or a "
         "proxy that blocks WebSockets, or use footnote run --http."
@@ -45,6 +47,16 @@ def connect(app: App, app_token: str) -> Callable[[], None]:
 
 
 def _close(handler: SocketModeHandler) -> None:
+    client = handler.client
     # An acknowledgement that finds the socket closed is no news: Slack delivers that event again.
-    handler.client.logger.setLevel(logging.CRITICAL)
-    handler.close()  # type: ignore[no-untyped-call]  # as above
+    client.logger.setLevel(logging.CRITICAL)
+    closing = threading.Thread(target=handler.close, name="closing", daemon=True)
+    closing.start()
+    for _ in range(_CLOSED_WITHIN):
+        closing.join(1.0)
+        # A session that was just being opened, as Slack asks for now and then, would stay open, or
+        # be waited for for ever: the client ends only the one that it had before.
+        client.current_session_state.terminated = True
+        client.disconnect()
+        if not closing.is_alive():
+            return
