@@ -22,6 +22,7 @@ from bot.settings import BotSettings
 from ingest.cli import app as ingest_app
 from ingest.errors import FootnoteError, SettingsError
 from ingest.settings import read_settings
+from ingest.terminal import print_json
 
 app = typer.Typer(
     name="footnote",
@@ -130,7 +131,7 @@ def doctor(as_json: AsJson = False) -> None:
 
     findings = examine()
     if as_json:
-        _print_json({"ok": all(f.ok for f in findings), "checks": [f.to_json() for f in findings]})
+        print_json({"ok": all(f.ok for f in findings), "checks": [f.to_json() for f in findings]})
     else:
         print_findings(findings)
     if not all(finding.ok for finding in findings):
@@ -153,13 +154,13 @@ def trace(
     if answer_id is None:
         lines = newest(journal)
         if as_json:
-            _print_json({"answers": lines})
+            print_json({"answers": lines})
         else:
             print_newest(lines, _console())
         return
     told = trace_json(find_answer(journal, answer_id), journal)
     if as_json:
-        _print_json(told)
+        print_json(told)
     else:
         print_trace(told, _console())
 
@@ -180,7 +181,7 @@ def replay(
     record = find_answer(context.obj.journal, answer_id)
     answer, told = replay(record, context.obj)
     if as_json:
-        _print_json(told)
+        print_json(told)
     else:
         print_difference(told, _console())
     if answer.verdict == "failed":
@@ -203,7 +204,7 @@ def report(
     if html is not None:
         write_page(made, links, html)
     if as_json:
-        _print_json(made.to_json(links))
+        print_json(made.to_json(links))
     elif html is None:
         print_report(made, links, _console())
 
@@ -239,15 +240,11 @@ def _filter_json(convert: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
         raise SettingsError(f"stdin is not JSON ({error}). Pipe one JSON object in.") from None
     if not isinstance(request, dict):
         raise SettingsError("stdin is not a JSON object. Pipe one JSON object in.")
-    _print_json(convert(request))
+    print_json(convert(request))
 
 
 def _console() -> Console:
     return Console(highlight=False, soft_wrap=True)
-
-
-def _print_json(value: dict[str, Any]) -> None:
-    sys.stdout.write(json.dumps(value, ensure_ascii=False) + "\n")
 
 
 def _log_to_stderr(level: str) -> None:

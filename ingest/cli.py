@@ -1,8 +1,6 @@
 """``footnote ingest``, ``footnote search`` and ``footnote status``: the index in a terminal."""
 
-import json
 import re
-import sys
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from itertools import groupby
@@ -13,6 +11,7 @@ import typer
 from rich.console import Console
 
 from ingest.settings import IndexSettings, read_settings
+from ingest.terminal import print_json
 
 # What loads Chroma is imported by the command that needs it: it takes a second, `--help` does not.
 
@@ -83,7 +82,7 @@ def ingest(
     options = given | {"confirm_large_deletion": yes}
     report = ingest_anywhere(settings, options, Console(stderr=True), ask=not as_json)
     if as_json:
-        _print_json(report)
+        print_json(report)
     else:
         _print_report(report, Console(highlight=False))
     if report["failed"]:
@@ -139,7 +138,7 @@ def search(
     finally:
         index.close()
     if as_json:
-        _print_json(result.to_json())
+        print_json(result.to_json())
         return
     console = Console(highlight=False)
     for passage in result.passages:
@@ -162,7 +161,7 @@ def status(data_dir: DataDir = None, as_json: AsJson = False) -> None:
 
     state = read_state(read_settings(IndexSettings, data_dir=data_dir))
     if as_json:
-        _print_json(state)
+        print_json(state)
         return
     console = Console(highlight=False)
     for name, value in _described(state):
@@ -229,7 +228,3 @@ def _age(hours: float) -> str:
         minutes = round(hours * 60)
         return f"{minutes} minute{'' if minutes == 1 else 's'}"
     return f"{hours:.0f} hours" if hours < 48 else f"{hours / 24:.0f} days"
-
-
-def _print_json(value: Mapping[str, Any]) -> None:
-    sys.stdout.write(json.dumps(value, ensure_ascii=False) + "\n")

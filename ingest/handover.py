@@ -5,13 +5,10 @@ Either way progress is shown and the same report comes back.
 
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from ingest.errors import DataFolderBusy, IngestError, LargeDeletion
 from ingest.index import open_index
@@ -19,6 +16,7 @@ from ingest.ownership import own_data_folder, owner_of
 from ingest.runner import Runner
 from ingest.runs import Runs
 from ingest.settings import IndexSettings
+from ingest.terminal import Heard, progress_bar
 
 _LOOK_EVERY_SECONDS = 0.2
 _STAGES = {
@@ -28,9 +26,6 @@ _STAGES = {
     "write": "writing",
     "test": "testing",
 }
-
-
-Show = Callable[[str, int, int | None], None]
 
 
 class HandedOverError(IngestError):
@@ -58,28 +53,28 @@ def ingest_anywhere(
 
 def _ingest(settings: IndexSettings, options: dict[str, Any], console: Console) -> dict[str, Any]:
     runs = Runs(settings.data_dir)
-    with _progress_bar(console) as show:
+    with progress_bar(console) as heard:
         while True:
             try:
                 with own_data_folder(settings.data_dir):
-                    return _here(settings, options, runs, show)
+                    return _here(settings, options, runs, heard)
             except DataFolderBusy as busy:
                 if runs.noted("listener") != str(busy.pid):
                     raise
                 console.print("The running bot does it; its progress:", style="dim")
-            report = _at_owner(settings, options, runs, show)
+            report = _at_owner(settings, options, runs, heard)
             if report is not None:
                 return report
 
 
 def _here(
-    settings: IndexSettings, options: dict[str, Any], runs: Runs, show: Show
+    settings: IndexSettings, options: dict[str, Any], runs: Runs, heard: Heard
 ) -> dict[str, Any]:
     runs.take_over()
     index = open_index(settings)
     try:
         report = Runner(settings, index, runs).run(
-            runs.begin("command"), options, lambda p: show(p.stage, p.done, p.total)
+            runs.begin("command"), options, lambda p: heard(_STAGES[p.stage], p.done, p.total)
         )
     finally:
         index.close()
@@ -87,7 +82,7 @@ def _here(
 
 
 def _at_owner(
-    settings: IndexSettings, options: dict[str, Any], runs: Runs, show: Show
+    settings: IndexSettings, options: dict[str, Any], runs: Runs, heard: Heard
 ) -> dict[str, Any] | None:
     """The owner's report; None when it ended before it had one."""
     run_id = runs.request(options)
@@ -99,26 +94,9 @@ def _at_owner(
                 raise HandedOverError(run.error or "The ingest failed.", run.error_kind)
             if run.is_over or owner_of(settings.data_dir) is None:
                 break
-            show(run.stage or "fetch", run.done or 0, run.total)
+            stage = run.stage or "fetch"
+            heard(_STAGES.get(stage, stage), run.done or 0, run.total)
             time.sleep(_LOOK_EVERY_SECONDS)
     finally:
         runs.withdraw(run_id)
     return None
-
-
-@contextmanager
-def _progress_bar(console: Console) -> Iterator[Show]:
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(
-        *columns,
-        TimeElapsedColumn(),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-    ) as bar:
-        task = bar.add_task(_STAGES["fetch"], total=None)
-
-        def show(stage: str, done: int, total: int | None) -> None:
-            bar.update(task, description=_STAGES.get(stage, stage), completed=done, total=total)
-
-        yield show

@@ -17,8 +17,8 @@ from agent.evals.tables import Scores, print_answers, print_decisions, print_tra
 from agent.settings import AgentSettings
 from ingest.errors import SettingsError
 from ingest.evaluate.cli import eval_app as retrieval_app
-from ingest.evaluate.cli import print_json, progress_bar
 from ingest.settings import IndexSettings, read_settings
+from ingest.terminal import print_json, progress_bar
 
 app = typer.Typer(
     no_args_is_help=True, help="Measured quality, on case files: one JSON object a line."

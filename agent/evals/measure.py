@@ -11,8 +11,9 @@ from agent.evals.outcomes import Outcome, Outcomes, ask_all
 from agent.evals.trajectory import Trajectory, trajectory
 from agent.settings import AgentSettings
 from ingest.embedder import open_embedder
-from ingest.evaluate import EVAL_FOLDER, Heard, open_corpus
+from ingest.evaluate import EVAL_FOLDER, open_corpus
 from ingest.settings import IndexSettings
+from ingest.terminal import Heard
 
 NO_MODEL = "no language model is set up (ANTHROPIC_API_KEY)"
 NOT_CLAUDE = (

@@ -5,7 +5,7 @@ evaluation. Questions are asked one after the other, as the agent's first search
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +18,7 @@ from ingest.ownership import own_data_folder
 from ingest.pipeline import Progress, run_ingest
 from ingest.questions import Question
 from ingest.settings import IndexSettings
+from ingest.terminal import Heard
 
 EVAL_FOLDER = "eval"
 """In the data folder: one index a corpus, kept for the next time."""
@@ -25,9 +26,6 @@ NOT_DOCS = ("SOURCE.md",)
 """Says where a corpus comes from; no page of it."""
 ASKED_FOR = 50
 """Passages a question: more than the largest budget holds."""
-
-Heard = Callable[[str, int, int | None], None]
-"""What is being done, how far, and of how much."""
 
 
 @dataclass(frozen=True, slots=True)

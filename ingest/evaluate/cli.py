@@ -1,17 +1,13 @@
 """``footnote eval retrieval`` and ``footnote eval calibrate``: measured quality of the search."""
 
-import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
-from rich.progress import Progress as ProgressBar
 from rich.table import Table
 
 from ingest.embedder import open_embedder
@@ -19,7 +15,6 @@ from ingest.errors import SettingsError
 from ingest.evaluate import (
     EVAL_FOLDER,
     Evaluation,
-    Heard,
     corpus_folder,
     evaluate,
     open_corpus,
@@ -31,6 +26,7 @@ from ingest.index.calibration import store_threshold
 from ingest.index.folders import IndexFolder, live
 from ingest.questions import Question, by_corpus, read_questions
 from ingest.settings import IndexSettings, read_settings
+from ingest.terminal import Heard, print_json, progress_bar
 
 eval_app = typer.Typer(
     no_args_is_help=True, help="Measured quality, on case files: one JSON object a line."
@@ -154,30 +150,6 @@ def _ask_corpora(
         folder = live(corpus_folder(cache, corpus, embedder))
         folders += [folder] if folder else []
     return found, folders
-
-
-@contextmanager
-def progress_bar() -> Iterator[Heard]:
-    """What is done and how far, on stderr; nothing where nobody watches."""
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with ProgressBar(
-        *columns,
-        TimeElapsedColumn(),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-    ) as bar:
-        task = bar.add_task("opening", total=None)
-
-        def heard(what: str, done: int, total: int | None) -> None:
-            bar.update(task, description=what, completed=done, total=total)
-
-        yield heard
-
-
-def print_json(value: dict[str, Any]) -> None:
-    sys.stdout.write(json.dumps(value, ensure_ascii=False) + "\n")
 
 
 def _changed(settings: IndexSettings, assignments: Sequence[str]) -> IndexSettings:
