@@ -174,44 +174,21 @@ def read_message(
     channel: str,
     channel_type: str | None = None,
     is_mention: bool = False,
+    was_mention: bool = False,
     is_shared: bool = False,
     retried: bool = False,
 ) -> Question | None:
-    """A message by a person that mentions Footnote, stands in a DM or replies in a thread."""
-    said = _said(
-        message,
-        me,
-        channel=channel,
-        channel_type=channel_type,
-        is_mention=is_mention,
-        is_shared=is_shared,
-        retried=retried,
-    )
-    return said if said is not None and _concerns(said) else None
+    """A message by a person that mentions Footnote, stands in a DM or replies in a thread.
 
-
-def _concerns(said: Question) -> bool:
-    return said.is_called or said.in_thread
-
-
-def _said(
-    message: Message,
-    me: Identity,
-    *,
-    channel: str,
-    channel_type: str | None,
-    is_mention: bool = False,
-    is_shared: bool = False,
-    retried: bool = False,
-) -> Question | None:
-    """Anything that a person says, as if it were a question."""
+    ``was_mention``: it did before it was edited, and counts whatever it is now.
+    """
     ts, user = string(message.get("ts")), string(message.get("user"))
     if not ts or not user:
         return None
     if message.get("subtype") not in SPOKEN or message.get("hidden") or _is_robot(message, me):
         return None
     teams = (string(message.get(name)) for name in ("user_team", "source_team", "team"))
-    return Question(
+    question = Question(
         team=me.team_id,
         channel=channel,
         ts=ts,
@@ -228,6 +205,7 @@ def _said(
         words=words_of(message, me.user_id),
         message=message,
     )
+    return question if was_mention or question.is_called or question.in_thread else None
 
 
 def by_hand(
@@ -276,20 +254,21 @@ def _changed(event: Message, me: Identity, is_shared: bool) -> Found:
     if message.get("subtype") == "tombstone":
         return _deleted(event, message.get("ts"), me)
     before = before if isinstance(before, Mapping) else {}
-    question = _said(
+    was_mention = mentions(before, me.user_id)
+    question = read_message(
         {**message, "edited": message.get("edited", {})},
         me,
         channel=event["channel"],
         channel_type=event.get("channel_type"),
+        was_mention=was_mention,
         is_shared=is_shared,
     )
     if question is None:
         return None
-    was_mention = mentions(before, me.user_id)
     if question.is_mention and not was_mention:
         return question
     reworded = "edited" in message and message.get("text") != before.get("text")
-    return Edited(question) if reworded and (was_mention or _concerns(question)) else None
+    return Edited(question) if reworded else None
 
 
 def _deleted(event: Message, ts: object, me: Identity) -> Deleted | None:
