@@ -1,7 +1,7 @@
 """Question files: one JSON object a line -> questions with the pages and spans that answer them."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -71,17 +71,19 @@ def read_questions(path: Path, kind: type[Kind]) -> list[Kind]:
         raise SettingsError(f"{path} cannot be read: {error.strerror}.") from None
     except UnicodeDecodeError:
         raise SettingsError(f"{path} is not UTF-8 text. Save it as UTF-8.") from None
-    questions = [_read(line, f"{path}:{number}", kind) for number, line in _lines(text)]
-    if not questions:
-        raise SettingsError(f"{path} holds no question: write one JSON object a line.")
-    seen: set[str] = set()
-    for (number, _line), question in zip(_lines(text), questions, strict=True):
-        if question.id in seen:
+    questions: dict[str, Kind] = {}
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        question = _read(line, f"{path}:{number}", kind)
+        if question.id in questions:
             raise SettingsError(
                 f"{path}:{number}: the id {question.id!r} is there twice. Give each its own."
             )
-        seen.add(question.id)
-    return questions
+        questions[question.id] = question
+    if not questions:
+        raise SettingsError(f"{path} holds no question: write one JSON object a line.")
+    return list(questions.values())
 
 
 def by_corpus(questions: Sequence[Question], corpora: Path) -> dict[str, list[Question]]:
@@ -109,12 +111,6 @@ def by_corpus(questions: Sequence[Question], corpora: Path) -> dict[str, list[Qu
                         "Correct its gold_files."
                     )
     return grouped
-
-
-def _lines(text: str) -> Iterator[tuple[int, str]]:
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.strip():
-            yield number, line
 
 
 def _read(line: str, where: str, kind: type[Kind]) -> Kind:

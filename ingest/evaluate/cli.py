@@ -1,12 +1,13 @@
 """``footnote eval retrieval`` and ``footnote eval calibrate``: measured quality of the search."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from pydantic import ValidationError
 from rich.console import Console
 from rich.table import Table
 
@@ -32,6 +33,9 @@ eval_app = typer.Typer(
     no_args_is_help=True, help="Measured quality, on case files: one JSON object a line."
 )
 
+COMPARABLE = ("embedder", "embedder_int8", "embedder_threads", "late_interaction")
+"""Settings that change what is found, or how fast."""
+
 Questions = Annotated[
     Path, typer.Option(help="Question file: one JSON object a line.", metavar="FILE")
 ]
@@ -56,7 +60,10 @@ def retrieval(
 ) -> None:
     """Ask questions whose pages are known, and see how much text holds the answer.
 
-    Each corpus is indexed once, under `eval` in the data folder.
+    Each corpus is indexed once, under `eval` in the data folder. A line of the question file:
+
+    `{"id": "q1", "kind": "how-to", "corpus": "shop", "question": "...", "gold_files": ["pay.md"],
+    "gold_quotes": [{"file": "pay.md", "quote": "..."}]}`
 
     - `footnote eval retrieval --questions dev.jsonl --corpora corpora`
     - `footnote eval retrieval --questions dev.jsonl --corpora docs --compare embedder_int8=false`
@@ -126,11 +133,23 @@ def _ask_live(
 ) -> tuple[list[tuple[Question, float]], list[IndexFolder]]:
     index = open_index(settings)
     try:
+        _check_pages(asked, {document.path for document in index.documents()})
         found = confidences(index, asked)
     finally:
         index.close()
     folder = live(settings.data_dir)
     return found, [folder] if folder else []
+
+
+def _check_pages(asked: Sequence[Question], indexed: Collection[str]) -> None:
+    """Questions about other docs would give the live index a threshold that means nothing."""
+    for question in asked:
+        for file in question.gold_files:
+            if file not in indexed:
+                raise SettingsError(
+                    f"question {question.id}: {file} is not in the index. Correct its gold_files,"
+                    " or name the folder with its docs by --corpora."
+                )
 
 
 def _ask_corpora(
@@ -157,11 +176,17 @@ def _changed(settings: IndexSettings, assignments: Sequence[str]) -> IndexSettin
     for assignment in assignments:
         name, separator, value = assignment.partition("=")
         name = name.strip().lower().removeprefix("footnote_")
-        if not separator or name not in IndexSettings.model_fields:
-            known = ", ".join(sorted(IndexSettings.model_fields))
+        if not separator or name not in COMPARABLE:
+            known = ", ".join(COMPARABLE)
             raise SettingsError(f"--compare {assignment}: give SETTING=VALUE, with one of {known}.")
         given[name] = value
-    return read_settings(IndexSettings, **(settings.model_dump() | given))
+    try:
+        return IndexSettings(**(settings.model_dump() | given))
+    except ValidationError as error:
+        fault = error.errors()[0]
+        raise SettingsError(
+            f"--compare {fault['loc'][0]}={fault['input']}: {fault['msg']}."
+        ) from None
 
 
 def _print_marks(result: Evaluation, console: Console) -> None:

@@ -7,14 +7,18 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from ingest.embedder import open_embedder
 from ingest.errors import SettingsError
 from ingest.evaluate.calibrate import FOLDS, Calibration, calibrate, choose
 from ingest.evaluate.cli import eval_app
 from ingest.evaluate.scoring import METRICS
+from ingest.index import open_index
 from ingest.index.calibration import THRESHOLD
 from ingest.index.folders import live
 from ingest.pages import Pages
+from ingest.pipeline import run_ingest
 from ingest.questions import Question
+from ingest.settings import IndexSettings
 
 PAGES = {
     "shop/pay.md": "# Pay\n\nError PAY-4031: the signature is wrong. Rotate the key.\n",
@@ -101,8 +105,11 @@ def test_two_settings_are_compared_question_by_question(arguments: list[str]) ->
     assert result["compared"]["differences"]["mrr"] == {
         "better": 0, "worse": 0, "mean": 0.0, "interval": [0.0, 0.0]
     }  # fmt: skip
-    with pytest.raises(SettingsError, match="give SETTING=VALUE, with one of"):
-        run("retrieval", *arguments, "--compare", "speed=high")
+    for setting in ("speed=high", "data_dir=x", "late_interaction"):
+        with pytest.raises(SettingsError, match="give SETTING=VALUE, with one of embedder, "):
+            run("retrieval", *arguments, "--compare", setting)
+    with pytest.raises(SettingsError, match=r"^--compare late_interaction=maybe: Input should"):
+        run("retrieval", *arguments, "--compare", "late_interaction=maybe")
 
 
 def test_calibrating_stores_the_threshold_with_the_index_and_draws_it(
@@ -125,6 +132,18 @@ def test_calibrating_stores_the_threshold_with_the_index_and_draws_it(
         assert folder is not None
         stored = float(Pages(folder.pages).meta()[THRESHOLD])
         assert stored == pytest.approx(result["threshold"], abs=1e-4)
+
+
+def test_the_live_index_is_not_calibrated_by_questions_about_other_docs(
+    arguments: list[str], tmp_path: Path
+) -> None:
+    settings = IndexSettings(docs_repo=str(tmp_path / "corpora" / "team"))
+    index, embedder = open_index(settings, collections={}), open_embedder(settings)
+    settings.data_dir.mkdir()
+    run_ingest(settings, index, embedder)
+    index.close()
+    with pytest.raises(SettingsError, match=r"question q1: pay\.md is not in the index"):
+        run("calibrate", *arguments[:2])
 
 
 def test_too_few_questions_are_not_calibrated_on(arguments: list[str]) -> None:
