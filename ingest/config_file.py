@@ -14,10 +14,18 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
-from pathspec import PathSpec
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    Strict,
+    ValidationError,
+)
 
 from ingest.errors import SettingsError
+from ingest.globs import checked_glob
 from ingest.settings import IndexSettings
 
 DEFAULT_NAME = "footnote.toml"
@@ -49,22 +57,8 @@ def one_line(text: object) -> object:
     return text.strip() if isinstance(text, str) else text
 
 
-def _glob(text: object) -> object:
-    """Globs as in .gitignore, from the docs root."""
-    if not isinstance(text, str):
-        return text
-    cure = "write it as in .gitignore, such as runbooks/** or *.txt"
-    try:
-        patterns = list(PathSpec.from_lines("gitignore", [text]).patterns)
-    except (ValueError, re.error):
-        raise ValueError(f"{text!r} is no glob: {cure}") from None
-    if not patterns or patterns[0].include is None or ".." in text.split("/"):
-        raise ValueError(f"{text!r} matches no page: {cure}")
-    return text
-
-
 Line = Annotated[str, BeforeValidator(one_line)]
-Glob = Annotated[str, BeforeValidator(_glob)]
+Glob = Annotated[str, AfterValidator(checked_glob)]
 
 
 class Collection(Section):

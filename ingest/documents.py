@@ -4,7 +4,7 @@ All of them are frozen. Line numbers count from 1, both ends included, in the fi
 """
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -188,7 +188,7 @@ class IngestReport:
     skipped: tuple[Skipped, ...] = ()
     failed: tuple[Skipped, ...] = ()
     """Pages that could not be embedded, with what became of their stored text."""
-    warnings: tuple[str, ...] = field(default=())
+    warnings: tuple[str, ...] = ()
     self_test: SelfTest | None = None
     """None where the docs repo asks no questions."""
 

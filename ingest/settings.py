@@ -6,11 +6,11 @@ from typing import Annotated, Any, TypeVar
 from urllib.parse import urlsplit
 
 from dotenv.parser import parse_stream
-from pathspec import GitIgnoreSpec
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from ingest.errors import SettingsError
+from ingest.globs import checked_glob
 from ingest.permalinks import PLACEHOLDERS
 
 
@@ -40,19 +40,7 @@ Listed = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_parts)]
 """Several values in one variable, separated by commas."""
 
 
-def _globs(globs: tuple[str, ...]) -> tuple[str, ...]:
-    for glob in globs:
-        try:
-            matches = all(p.include is not None for p in GitIgnoreSpec.from_lines([glob]).patterns)
-        except (ValueError, re.error):
-            matches = False
-        if not matches:
-            raise ValueError(f"{glob!r} is no glob; write one such as 'guides/**' or '*.md'")
-    return globs
-
-
-Globs = Annotated[Listed, AfterValidator(_globs)]
-"""As in .gitignore."""
+Globs = Annotated[Listed, AfterValidator(lambda globs: tuple(map(checked_glob, globs)))]
 
 
 def _link_template(template: str) -> str:

@@ -7,7 +7,7 @@ evaluation. Questions are asked one after the other, as the agent's first search
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +33,7 @@ class Evaluation:
     """What one setting of the index made of all questions."""
 
     marks: tuple[Mark, ...]
-    unanswerable_weak: tuple[bool, ...] = field(default=())
+    unanswerable_weak: tuple[bool, ...] = ()
     """Of each question that the docs do not answer: whether its result was called weak."""
 
     def to_json(self) -> dict[str, Any]:

@@ -5,11 +5,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from pathspec import PathSpec
-
 from ingest.config_file import Collection
 from ingest.documents import DocumentInfo
 from ingest.errors import UnknownCollection
+from ingest.globs import spec
 
 
 class Membership:
@@ -17,10 +16,7 @@ class Membership:
 
     def __init__(self, collections: Mapping[str, Collection]) -> None:
         self.collections = collections
-        self._specs = {
-            name: PathSpec.from_lines("gitignore", collection.paths)
-            for name, collection in collections.items()
-        }
+        self._specs = {name: spec(collection.paths) for name, collection in collections.items()}
         self._names: dict[str, frozenset[str]] = {}
 
     def names(self, path: str) -> frozenset[str]:
@@ -28,7 +24,7 @@ class Membership:
         found = self._names.get(path)
         if found is None:
             found = self._names[path] = frozenset(
-                name for name, spec in self._specs.items() if spec.match_file(path)
+                name for name, pages in self._specs.items() if pages.match_file(path)
             )
         return found
 

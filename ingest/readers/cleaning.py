@@ -49,7 +49,6 @@ EMPHASIS = re.compile(
 )
 ENTITY = re.compile(r"&(?:#\d+|#[xX][0-9a-fA-F]+|[A-Za-z]\w*);")
 BLANK_LINES = re.compile(r"\n\s*\n+")
-EDGE_BARS = re.compile(r"^\s*\||\|\s*$", re.MULTILINE)
 TRIGGER = re.compile(r"[<>&{\[!:=|#*_~`\\-]")
 
 RST_ROLE = re.compile(r":[\w:+.-]+:`([^`<]*?)(?:\s*<[^`>]*>)?`")

@@ -8,10 +8,9 @@ from datetime import datetime
 from pathlib import PurePosixPath
 from typing import Literal, Self
 
-from pathspec import GitIgnoreSpec
-
 from ingest.documents import Revision, Skipped
 from ingest.errors import SettingsError
+from ingest.globs import Spec, spec
 from ingest.loader import READERS
 from ingest.settings import IndexSettings
 
@@ -73,16 +72,14 @@ class Checkout(ABC):
 class Selection:
     """Which entries are documents to be."""
 
-    include: GitIgnoreSpec
-    exclude: GitIgnoreSpec
+    include: Spec
+    exclude: Spec
     max_bytes: int
 
     @staticmethod
     def of(settings: IndexSettings) -> "Selection":
         return Selection(
-            GitIgnoreSpec.from_lines(settings.docs_include),
-            GitIgnoreSpec.from_lines(settings.docs_exclude),
-            settings.max_file_bytes,
+            spec(settings.docs_include), spec(settings.docs_exclude), settings.max_file_bytes
         )
 
     def split(self, entries: Iterable[Entry]) -> tuple[list[Entry], list[Skipped]]:

@@ -101,13 +101,13 @@ def test_a_file_that_was_named_has_to_be_there(monkeypatch: pytest.MonkeyPatch) 
         (
             '"*-runbook.md"',
             r'"[z-a].md"',
-            "footnote.toml, line 3: collections.runbooks.paths '[z-a].md' is no glob: write it as "
-            "in .gitignore, such as runbooks/** or *.txt.",
+            "footnote.toml, line 3: collections.runbooks.paths '[z-a].md' is no glob of pages: "
+            "write it as in .gitignore, such as runbooks/** or *.txt.",
         ),
         (
             '"*-runbook.md"',
             '"../other/**"',
-            "footnote.toml, line 3: collections.runbooks.paths '../other/**' matches no page: "
+            "footnote.toml, line 3: collections.runbooks.paths '../other/**' is no glob of pages: "
             "write it as in .gitignore, such as runbooks/** or *.txt.",
         ),
         (

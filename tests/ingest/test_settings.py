@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from ingest.errors import FootnoteError, SettingsError
+from ingest.globs import spec
 from ingest.settings import IndexSettings, read_settings
 
 
@@ -56,3 +57,9 @@ def test_an_error_for_people_is_one_line_whatever_it_quotes() -> None:
     assert str(FootnoteError("*** in database main ***\nTree 5 page 7\r\n\tis bad")) == (
         "*** in database main *** Tree 5 page 7 is bad"
     )
+
+
+def test_a_folder_is_taken_out_of_what_other_globs_match() -> None:
+    pages = spec(["*.md", "!draft/", "oncall/", "!oncall/old.md"])
+    paths = ["a.md", "draft/b.md", "oncall/limits.txt", "oncall/old.md", "c.txt"]
+    assert list(filter(pages.match_file, paths)) == ["a.md", "oncall/limits.txt"]
