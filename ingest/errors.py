@@ -80,7 +80,7 @@ class IndexDamaged(IngestError):
 
     def __init__(self, cause: str) -> None:
         super().__init__(f"{cause}: run `footnote ingest` to rebuild it.")
-        self.cause = cause
+        self.cause = " ".join(cause.split())
 
 
 class StoreAway(IngestError):

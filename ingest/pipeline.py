@@ -23,7 +23,7 @@ from ingest.index.facts import Facts, Identity
 from ingest.pages import SCHEMA_VERSION
 from ingest.plan import ChangedPage, Plan, make_plan, refuse_large_deletion
 from ingest.repo import open_checkout
-from ingest.selftest import Outcome, Questions, ask, drop, read_questions
+from ingest.selftest import Outcome, OwnQuestions, ask, drop, read_own_questions
 from ingest.settings import IndexSettings
 from ingest.store import Vectors
 from ingest.target import Target, open_target
@@ -64,7 +64,7 @@ def run_ingest(
         ) as checkout,
         closing(open_target(settings, identity)) as target,
     ):
-        questions = read_questions(checkout)
+        questions = read_own_questions(checkout)
         plan = make_plan(
             checkout,
             stored=target.pages.documents(),
@@ -100,7 +100,7 @@ def run_ingest(
 
 
 def _tested(
-    questions: Questions, plan: Plan, target: Target, embedder: Embedder, listen: Listener
+    questions: OwnQuestions, plan: Plan, target: Target, embedder: Embedder, listen: Listener
 ) -> Outcome | None:
     """Ask the docs' own questions; raises SelfTestFailed where a worse index can be kept back."""
     if not questions.asked:

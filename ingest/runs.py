@@ -21,6 +21,8 @@ log = logging.getLogger(__name__)
 
 State = Literal["requested", "running", "done", "partial", "failed", "skipped", "interrupted"]
 Reason = Literal["start", "schedule", "command"]
+Note = Literal["listener", "next_run_at"]
+"""What other processes want to know of the owner: who takes requests, and when it begins a run."""
 
 KEEP = 200
 """Runs that are remembered."""
@@ -168,14 +170,14 @@ class Runs:
     def running(self) -> Run | None:
         return self._one("state = 'running' ORDER BY id DESC LIMIT 1")
 
-    def note(self, name: Literal["listener", "next_run_at"], value: str | None) -> None:
-        """What other processes want to know of the owner; None forgets it."""
+    def note(self, name: Note, value: str | None) -> None:
+        """Keep it; None forgets it."""
         if value is None:
             self._write("DELETE FROM notes WHERE name = ?", name)
         else:
             self._write("INSERT OR REPLACE INTO notes VALUES (?, ?)", name, value)
 
-    def noted(self, name: Literal["listener", "next_run_at"]) -> str | None:
+    def noted(self, name: Note) -> str | None:
         if not self._file.exists():
             return None
         with self._open() as database:

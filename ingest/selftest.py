@@ -33,7 +33,7 @@ def _several(value: object) -> object:
     return (value,) if isinstance(value, str) else value
 
 
-class Question(BaseModel):
+class OwnQuestion(BaseModel):
     """One line of the file."""
 
     model_config = ConfigDict(frozen=True)
@@ -44,10 +44,10 @@ class Question(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Questions:
+class OwnQuestions:
     """What the docs repo asks, as far as it can be read."""
 
-    asked: tuple[Question, ...] = ()
+    asked: tuple[OwnQuestion, ...] = ()
     fingerprint: str = ""
     warnings: tuple[str, ...] = ()
 
@@ -83,7 +83,7 @@ class Outcome:
             return None
 
 
-def read_questions(checkout: Checkout) -> Questions:
+def read_own_questions(checkout: Checkout) -> OwnQuestions:
     """The questions whose page is in the docs repo; a line that is wrong is named and left out."""
     data, place = None, PLACE
     for folder in dict.fromkeys((checkout.docs_root, "")):
@@ -91,15 +91,15 @@ def read_questions(checkout: Checkout) -> Questions:
         if (data := checkout.find(place)) is not None:
             break
     if data is None:
-        return Questions()
+        return OwnQuestions()
     there = {file.path for file in checkout.files}
-    asked: dict[str, Question] = {}
+    asked: dict[str, OwnQuestion] = {}
     faults: list[str] = []
     for number, line in enumerate(data.decode(errors="replace").lstrip("\ufeff").splitlines(), 1):
         if not line.strip():
             continue
         try:
-            question = Question.model_validate_json(line)
+            question = OwnQuestion.model_validate_json(line)
         except ValidationError:
             cure = 'write {"question": "…", "path": "page.md"}'
             faults.append(f"{place}, line {number} was left out: {cure}.")
@@ -114,11 +114,11 @@ def read_questions(checkout: Checkout) -> Questions:
     if len(faults) > _WARNED:
         faults[_WARNED:] = [f"{place}: {len(faults) - _WARNED} more lines were left out."]
     fingerprint = hashlib.sha256(data).hexdigest()[:16]
-    return Questions(tuple(asked.values())[:MOST], fingerprint, tuple(faults))
+    return OwnQuestions(tuple(asked.values())[:MOST], fingerprint, tuple(faults))
 
 
 def ask(
-    questions: Questions, target: Target, embedder: Embedder, heard: Callable[[int], None]
+    questions: OwnQuestions, target: Target, embedder: Embedder, heard: Callable[[int], None]
 ) -> Outcome:
     """Search the index in ``target``, whether or not it answers yet."""
     documents = target.pages.documents().values()

@@ -107,7 +107,7 @@ def rank(
         similarities = matrix.similarities(vector.aim)
         nearest = best(similarities, depth, _mask(snapshot, documents, excluded))
         by_meaning = {int(matrix.rows[line]): float(similarities[line]) for line in nearest}
-    phrases = telling(terms, frequency, len(matrix.rows))
+    phrases = worth_matching(terms, frequency, len(matrix.rows))
     matching = pages.keywords.match(phrases, depth + len(excluded), documents)
     by_keyword = {row: score for row, score in matching if row not in excluded}
 
@@ -132,7 +132,7 @@ def rank(
     return Ranking(tuple(hits), signals)
 
 
-def telling(terms: QueryTerms, frequency: Callable[[str], int], chunks: int) -> list[str]:
+def worth_matching(terms: QueryTerms, frequency: Callable[[str], int], chunks: int) -> list[str]:
     """The phrases worth matching: common ones cost most of the time and tell nothing."""
     rarest_first = sorted(filter(frequency, terms.phrases), key=frequency)
     common = max(RARE, COMMON_SHARE * chunks)

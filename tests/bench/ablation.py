@@ -22,7 +22,7 @@ from ingest.evaluate import ASKED_FOR, EVAL_FOLDER, NOT_DOCS, corpus_folder, ope
 from ingest.evaluate.scoring import Mark, averages, compare, mark
 from ingest.index.folders import live
 from ingest.index.ranking import BONUS_SHARES, DEPTH, PAGE_DEPTH, fuse, raised
-from ingest.index.retrieval import SHARPENED, SHARPENING, QueryVector, query_vector, telling
+from ingest.index.retrieval import SHARPENED, SHARPENING, QueryVector, query_vector, worth_matching
 from ingest.index.snapshot import OpenFolder
 from ingest.index.vectors import Matrix, best
 from ingest.pages import Pages
@@ -110,7 +110,7 @@ def _gather(query: str, embedder: Embedder, pages: Pages, matrix: Matrix) -> Can
         found = matrix.similarities(direction)
         return {int(matrix.rows[line]): float(found[line]) for line in best(found, DEPTH, None)}
 
-    phrases = telling(query_terms(query), pages.keywords.frequency, len(matrix.rows))
+    phrases = worth_matching(query_terms(query), pages.keywords.frequency, len(matrix.rows))
     by_whole, by_aim = nearest(vector.whole), nearest(vector.aim)
     by_keyword = dict(pages.keywords.match(phrases, DEPTH))
     origins = pages.origins(by_whole.keys() | by_aim.keys() | by_keyword.keys())

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ingest.errors import SettingsError, UnknownCollection
+from ingest.errors import IndexDamaged, SettingsError, UnknownCollection
 from tests.ingest.test_cli import PAGES, run, run_json
 
 CONFIG = """
@@ -64,3 +64,16 @@ def test_a_mistake_in_the_file_is_one_line_for_every_command() -> None:
     for command in (["status"], ["search", "x"], ["ingest", "docs"]):
         with pytest.raises(SettingsError, match=r"^footnote\.toml, line 3: .*mean paths\?$"):
             run(*command)
+
+
+def test_damage_that_was_mended_is_a_warning_of_one_line() -> None:
+    run("ingest", "docs")
+    file = next(Path(".footnote").glob("index-*")) / "pages.sqlite"
+    with file.open("r+b") as database:
+        database.seek(4096)
+        database.write(bytes(range(256)) * 40)
+    with pytest.raises(IndexDamaged, match="run `footnote ingest` to rebuild it"):
+        run("search", "payout")
+    assert "\nwarning  The keyword index cannot be read (" in run("ingest", "docs")
+    [damage] = [line for line in run("status").splitlines() if "The keyword index" in line]
+    assert damage.endswith("): the index was rebuilt.")
