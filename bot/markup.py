@@ -12,6 +12,9 @@ from datetime import UTC, datetime
 Names = Callable[[str], str | None]
 """Id of a person, channel or group -> the name that is shown, or None where it is not known."""
 
+PART_CHARS = 3_500
+"""Of a message that is only text: Slack takes 4,000."""
+
 _TOKEN = re.compile(
     r"<(?P<sigil>[@#!])(?P<id>[^<>|\n]*)(?:\|(?P<name>[^<>\n]*))?>"
     r"|<(?P<url>[A-Za-z][A-Za-z0-9+.-]*:[^<>|\s]*)(?:\|(?P<label>[^<>]*))?>"
@@ -85,6 +88,42 @@ def person(user: str, names: Names) -> str:
 def inert(address: str) -> str:
     """An address or host as words: readable, but nothing that Slack would turn into a link."""
     return re.sub(r"^[A-Za-z][A-Za-z0-9+.-]*:(?://)?", "", address).replace(".", f".{_JOINER}")
+
+
+def plain_parts(text: str, limit: int = PART_CHARS) -> list[str]:
+    """Text in parts of at most ``limit`` characters, escaped: nothing in it pings or links.
+
+    Cut at line ends; a code fence that is cut is closed and opened again.
+    """
+    parts: list[str] = []
+    lines: list[str] = []
+    size = 0
+    fence = ""
+
+    def flush() -> None:
+        nonlocal lines, size
+        if any(line.strip() for line in lines):
+            parts.append("\n".join([*lines, "```"] if fence else lines))
+        lines, size = (["```"], 4) if fence else ([], 0)
+
+    for line in _short_lines(escape(text), limit - 8):
+        if size + len(line) + 5 > limit:
+            flush()
+        lines.append(line)
+        size += len(line) + 1
+        if line.lstrip().startswith("```"):
+            fence = "" if fence else "```"
+    fence = ""
+    flush()
+    return parts or ["(nothing to show)"]
+
+
+def _short_lines(text: str, limit: int) -> list[str]:
+    return [
+        line[start : start + limit]
+        for line in text.split("\n")
+        for start in range(0, max(len(line), 1), limit)
+    ]
 
 
 def _read_token(token: re.Match[str], names: Names, addresses: bool) -> str:

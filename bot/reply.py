@@ -19,14 +19,13 @@ from agent.answer import Answer
 from bot.alerts import message_text
 from bot.clients import CONTENT, METADATA, SLACK_FAILED, is_passing, slack_error
 from bot.events import Message, Question, metadata_of
-from bot.markup import escape
+from bot.markup import plain_parts
 from bot.stream import Stream
 from bot.thread import EVENT_TYPE, read_thread
 
 log = logging.getLogger(__name__)
 
 MAX_METADATA = 3_000
-PLAIN_CHARS = 3_500
 
 _ATTEMPTS = 3
 _NO_ANSWER = {"answer": "runbook", "question": "", "part": 0, "parts": 1}
@@ -133,7 +132,7 @@ class Replier:
                 self._whisper(message)
             except SlackApiError as error:
                 log.warning("Slack refused the content: %s", slack_error(error))
-                for part in plain_parts(message_text(message), PLAIN_CHARS):
+                for part in plain_parts(message_text(message)):
                     self._whisper({"text": part})
 
     def _whisper(self, message: dict[str, Any]) -> None:
@@ -173,8 +172,7 @@ class Replier:
             log.warning("answer %s: Slack refused the content: %s", reference, slack_error(error))
         try:
             return [
-                self._post({"text": part}, payload)
-                for part in plain_parts(message_text(message), PLAIN_CHARS)
+                self._post({"text": part}, payload) for part in plain_parts(message_text(message))
             ]
         except SlackApiError as error:
             log.warning("answer %s: refused as plain text: %s", reference, slack_error(error))
@@ -256,42 +254,6 @@ def answer_payload(answer: Answer, question: Question, part: int, parts: int) ->
                 break
             payload["cited"].append(entry)
     return payload
-
-
-def plain_parts(text: str, limit: int) -> list[str]:
-    """Text in parts of at most ``limit`` characters, escaped: nothing in it pings or links.
-
-    Cut at line ends; a code fence that is cut is closed and opened again.
-    """
-    parts: list[str] = []
-    lines: list[str] = []
-    size = 0
-    fence = ""
-
-    def flush() -> None:
-        nonlocal lines, size
-        if any(line.strip() for line in lines):
-            parts.append("\n".join([*lines, "```"] if fence else lines))
-        lines, size = (["```"], 4) if fence else ([], 0)
-
-    for line in _short_lines(escape(text), limit - 8):
-        if size + len(line) + 5 > limit:
-            flush()
-        lines.append(line)
-        size += len(line) + 1
-        if line.lstrip().startswith("```"):
-            fence = "" if fence else "```"
-    fence = ""
-    flush()
-    return parts or ["(nothing to show)"]
-
-
-def _short_lines(text: str, limit: int) -> list[str]:
-    return [
-        line[start : start + limit]
-        for line in text.split("\n")
-        for start in range(0, max(len(line), 1), limit)
-    ]
 
 
 def _smallest(payload: dict[str, Any]) -> dict[str, Any]:

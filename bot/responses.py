@@ -12,7 +12,8 @@ from agent.answer import Answer
 from bot.alerts import message_text
 from bot.clients import CONTENT, SLACK_FAILED, slack_error
 from bot.events import Question
-from bot.reply import PLAIN_CHARS, NotPosted, plain_parts
+from bot.markup import plain_parts
+from bot.reply import NotPosted
 
 log = logging.getLogger(__name__)
 
@@ -33,7 +34,7 @@ class Responder:
             code = say(self.respond, message["text"], message["blocks"])
             if code in CONTENT:
                 # Responses are few: what does not fit into one is left to Share in channel.
-                code = say(self.respond, plain_parts(message_text(message), PLAIN_CHARS)[0])
+                code = say(self.respond, plain_parts(message_text(message))[0])
             if code:
                 raise NotPosted(code)
 

@@ -11,7 +11,8 @@ from agent.answer import Answer
 from agent.conversation import CitedChunk
 from bot.events import NOTICE, Identity, Question
 from bot.manners import decide
-from bot.reply import MAX_METADATA, answer_payload, plain_parts
+from bot.markup import plain_parts
+from bot.reply import MAX_METADATA, answer_payload
 from bot.thread import (
     MAX_CHARS,
     alert_text,
