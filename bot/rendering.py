@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from agent.answer import Answer
@@ -17,8 +17,8 @@ from ingest.index import Index
 log = logging.getLogger(__name__)
 
 
-def rendering(index: Index) -> Render:
-    """Answers -> messages, with age and owner of the pages they cite."""
+def rendering(index: Index, stale_after: timedelta) -> Render:
+    """Answers -> messages, with age and owner of the pages they cite, and the age of the index."""
 
     def render(answer: Answer) -> Sequence[dict[str, Any]]:
         paths = {passage.path for passage in (*answer.citations, *answer.passages)}
@@ -28,6 +28,7 @@ def rendering(index: Index) -> Render:
             documents=documents,
             ingested_at=index.status().ingested_at,
             now=datetime.now(UTC),
+            stale_after=stale_after,
         )
 
     return render

@@ -79,12 +79,13 @@ class Bot:
         runs = Runs(index_settings.data_dir)
         agent = build_agent(self.index, agent_settings, self.journal.spent)
         self.schedule = Schedule(index_settings, self.index)
+        stale_after = timedelta(hours=index_settings.stale_after_hours)
         patient = Patient(agent, self.index, lambda: self.schedule.is_catching_up)
         self.answering = Answering(
             clients,
             me,
             patient,
-            rendering(self.index),
+            rendering(self.index, stale_after),
             self.journal,
             settings,
             runbooks(self.index),
@@ -92,7 +93,6 @@ class Bot:
         )
         self.recovery = Recovery(self.answering)
         edits = Edits(self.answering)
-        stale_after = timedelta(hours=index_settings.stale_after_hours)
         home = Home(
             clients,
             self.journal,

@@ -5,7 +5,7 @@ with the sources, the footer and the buttons, for which room is kept whatever th
 """
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from unicodedata import category
 
@@ -36,18 +36,20 @@ def render_answer(
     documents: Mapping[str, DocumentInfo] | None = None,
     ingested_at: datetime | None = None,
     now: datetime | None = None,
+    stale_after: timedelta | None = None,
     style: Style = "markdown",
 ) -> list[Message]:
     """An answer -> at least one message, in the order in which they are posted.
 
-    ``documents`` (by path) add age and owner to the sources, ``ingested_at`` the age of the index.
+    ``documents`` (by path) add age and owner to the sources, ``ingested_at`` the age of the index,
+    which is said to be old from ``stale_after`` on.
     ``style="rich_text"`` does without ``markdown`` blocks.
     """
     passages = _passages(answer)
     nodes = _read(answer)
     nodes = nodes or (Paragraph((Run(answer.reason or _NOTHING),)),)
     messages = [_message(pieces) for pieces in split(nodes, _ANSWER_ROOM, style)]
-    extra = Extra(documents or {}, ingested_at, now)
+    extra = Extra(documents or {}, ingested_at, now, stale_after)
     shown = [passages[ident] for ident in cited(nodes)]
     messages[0]["blocks"][:0] = verdict_line(answer)
     messages[-1]["blocks"] += [*sources(shown, extra), *footer(answer, extra), *buttons(answer)]

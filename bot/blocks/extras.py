@@ -15,7 +15,6 @@ FEEDBACK, PASSAGES, HUMAN = "footnote_feedback", "footnote_passages", "footnote_
 _SOURCES_ROOM = 1_900
 _SOURCES_SHOWN = 10
 _ID_SHOWN = 300
-_OLD_INDEX = timedelta(hours=48)
 
 _VERDICTS = {
     "partly": ":warning: *Partly in the docs.* What is marked ⚠ stands in no passage that is cited"
@@ -35,6 +34,8 @@ class Extra:
     documents: Mapping[str, DocumentInfo] = field(default_factory=dict)
     ingested_at: datetime | None = None
     now: datetime | None = None
+    stale_after: timedelta | None = None
+    """The age from which on the index is said to be old."""
 
     def age(self, moment: datetime | None) -> timedelta | None:
         if moment is None:
@@ -74,12 +75,13 @@ def footer(answer: Answer, extra: Extra) -> list[Block]:
         return []
     who = "Quoted from the docs" if answer.verdict == "retrieval_only" else "Written by a model"
     parts = [f"{who}: check before you run anything."]
+    age = extra.age(extra.ingested_at)
     if answer.revision:
         parts.append(f"Docs at {code(answer.revision)}")
-        if (age := extra.age(extra.ingested_at)) is not None:
+        if age is not None:
             parts[-1] += f", read {ago(age)}"
         parts[-1] += "."
-    if (age := extra.age(extra.ingested_at)) is not None and age > _OLD_INDEX:
+    if age is not None and extra.stale_after is not None and age > extra.stale_after:
         parts.append(f":warning: The docs were last read {ago(age)}: newer changes are missing.")
     return [context("footnote_footer", " ".join(parts))]
 

@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -27,8 +28,11 @@ def test_every_verdict_but_answered_is_told_first(verdict: Verdict) -> None:
 
 
 def test_an_old_index_is_said_to_be_old() -> None:
-    [message] = render_answer(answer("x [limits.txt-0]"), ingested_at=NOW - timedelta(3), now=NOW)
-    assert "last read 3 days ago" in shown([message], own=True).text
+    render = partial(render_answer, answer("x [limits.txt-0]"), ingested_at=NOW - timedelta(3))
+    old = render(now=NOW, stale_after=timedelta(2))
+    assert "last read 3 days ago" in shown(old, own=True).text
+    fresh = render(now=NOW, stale_after=timedelta(4))
+    assert "last read" not in shown(fresh, own=True).text
 
 
 def test_a_citation_without_an_address_is_plain_text() -> None:
