@@ -1,6 +1,6 @@
 """The words of a message -> whether they call somebody by name. Pure.
 
-``kim, can you?``, ``hey kim``, ``kim can you``, ``what do you think, kim?``, ``ask @kim``.
+``oncall, can you?``, ``hey oncall``, ``oncall can you``, ``what now, oncall?``, ``ask @oncall``.
 """
 
 import re
