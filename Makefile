@@ -21,7 +21,7 @@ try: $(STAMP)  ## the whole product on this machine: a local Slack workspace, th
 
 test: $(STAMP)  ## all tests, with branch coverage
 	@$(BIN)/coverage erase
-	@$(BIN)/coverage run -m pytest --numprocesses 2 $(ARGS)
+	@$(BIN)/coverage run -m pytest --numprocesses 3 $(ARGS)
 	@$(BIN)/coverage combine --quiet
 	@$(BIN)/coverage report
 
