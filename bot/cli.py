@@ -98,9 +98,10 @@ def run(
     Needs SLACK_BOT_TOKEN and SLACK_APP_TOKEN (with --http: SLACK_SIGNING_SECRET) and
     FOOTNOTE_DOCS_REPO. `footnote doctor` says what is missing.
     """
-    from bot.run import serve
-
     settings = read_settings(BotSettings, port=port)
+    settings.require_tokens(http=http)
+    from bot.run import serve  # loads every library there is
+
     _log_to_stderr(settings.log_level)
     serve(settings, http=http)
 

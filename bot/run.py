@@ -32,7 +32,7 @@ from bot.rendering import rendering, runbooks
 from bot.settings import BotSettings
 from bot.socket_mode import connect
 from ingest.config_file import read_collections, read_config_file
-from ingest.errors import FootnoteError, SettingsError
+from ingest.errors import FootnoteError
 from ingest.index import open_index
 from ingest.ownership import own_data_folder
 from ingest.runs import Runs
@@ -182,7 +182,6 @@ class Bot:
 
 def serve(settings: BotSettings, *, http: bool) -> None:
     """Run until SIGTERM or SIGINT."""
-    _check_tokens(settings, http=http)
     bot = Bot(settings, read_settings(IndexSettings), read_settings(AgentSettings))
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -191,20 +190,6 @@ def serve(settings: BotSettings, *, http: bool) -> None:
     stop.wait()
     log.info("Stopping: answers under way have %.0f s.", settings.drain_seconds)
     bot.stop()
-
-
-def _check_tokens(settings: BotSettings, *, http: bool) -> None:
-    if http:
-        if settings.signing_secret is None:
-            raise SettingsError(
-                'SLACK_SIGNING_SECRET is missing. Copy it from "Basic Information" of your '
-                "Slack app: without it anybody could post events to this endpoint."
-            )
-    elif not _app_token(settings).startswith("xapp-"):
-        raise SettingsError(
-            "SLACK_APP_TOKEN is missing or no app token. Create one that begins with xapp-, with "
-            'connections:write, under "Basic Information" of your Slack app.'
-        )
 
 
 def _app_token(settings: BotSettings) -> str:

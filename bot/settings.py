@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, SecretStr
 
+from ingest.errors import SettingsError
 from ingest.settings import EnvironmentSettings, HttpAddress, Listed
 
 
@@ -62,3 +63,17 @@ class BotSettings(EnvironmentSettings):
     def journal_url(self) -> str | None:
         """Address of the journal's database with its password; None for the data folder."""
         return self.database_url.get_secret_value() if self.database_url else None
+
+    def require_tokens(self, *, http: bool) -> None:
+        """Raises SettingsError if what the way to Slack needs is missing."""
+        if http:
+            if self.signing_secret is None:
+                raise SettingsError(
+                    'SLACK_SIGNING_SECRET is missing. Copy it from "Basic Information" of your '
+                    "Slack app: without it anybody could post events to this endpoint."
+                )
+        elif not (self.app_token and self.app_token.get_secret_value().startswith("xapp-")):
+            raise SettingsError(
+                "SLACK_APP_TOKEN is missing or no app token. Create one that begins with xapp-, "
+                'with connections:write, under "Basic Information" of your Slack app.'
+            )
