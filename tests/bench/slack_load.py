@@ -76,6 +76,14 @@ class Workspace:
         return f"http://127.0.0.1:{self.port}"
 
 
+class Remote(Running):
+    """A bot whose sandbox runs in another process: only the bot's end of the socket is seen."""
+
+    def connections(self) -> list[object]:
+        client = self.handler.client
+        return [client] if client.is_connected() else []
+
+
 @dataclass
 class Mention:
     channel: str
@@ -199,7 +207,7 @@ def main() -> None:
             slack = Slack(workspace.url)
             wait_for(functools.partial(_is_up, slack), 60)
             with tempfile.TemporaryDirectory(prefix="footnote-bench-") as work:
-                running = Running(workspace, Path(work), Agent(), queue=MENTIONS)  # type: ignore[arg-type]  # what it uses of both is there
+                running = Remote(workspace, Path(work), Agent(), queue=MENTIONS)  # type: ignore[arg-type]  # what it uses of both is there
                 with closing(_Stopping(running)):
                     part(sheet, slack, running)
         finally:

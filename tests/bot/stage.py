@@ -148,17 +148,21 @@ class Running:
             ],
             executor=self.listeners,
         )
-        transport = sandbox.slack.delivery.transport
-        assert isinstance(transport, SocketMode)
-        self._connections = transport.connections
-        others = list(self._connections)
+        self._sandbox = sandbox
         self.handler = SocketModeHandler(app, "xapp-sandbox")
+        others = self.connections()
         self._handled: list[Any] = []
         self.handler.client.socket_mode_request_listeners.append(self._count)
         self.handler.connect()  # type: ignore[no-untyped-call]  # Bolt leaves it untyped
         wait_for(self.handler.client.is_connected)
-        [self._connection] = wait_for(lambda: [c for c in self._connections if c not in others])
+        [self._connection] = wait_for(lambda: [c for c in self.connections() if c not in others])
         self.recovery.recover(at_start=True)
+
+    def connections(self) -> list[object]:
+        """The sockets that the sandbox has open: it may notice an end later than the bot."""
+        transport = self._sandbox.slack.delivery.transport
+        assert isinstance(transport, SocketMode)
+        return list(transport.connections)
 
     @staticmethod
     def runbook(text: str, channel: Channel) -> Json | None:
@@ -199,7 +203,7 @@ class Running:
             with suppress(OSError):
                 client.current_session.sock.shutdown(socket.SHUT_RDWR)
         threading.Thread(target=self.handler.close, daemon=True).start()
-        wait_for(lambda: self._connection not in self._connections)
+        wait_for(lambda: self._connection not in self.connections())
 
     def stop(self) -> None:
         self.disconnect()
