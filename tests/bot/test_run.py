@@ -287,9 +287,13 @@ def test_by_http_it_works_the_same(tmp_path: Path) -> None:
 )
 def test_a_missing_or_wrong_token_is_named(settings: Json, http: bool, says: str) -> None:
     chosen = bot_settings("http://127.0.0.1:1/api/", **settings)
-    with pytest.raises(SettingsError, match=says):
+
+    def start() -> None:
         chosen.require_tokens(http=http)
         serve(chosen, http=http)
+
+    with pytest.raises(SettingsError, match=says):
+        start()
 
 
 def test_slack_that_cannot_be_reached_or_refuses_is_one_line(tmp_path: Path) -> None:
