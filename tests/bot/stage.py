@@ -27,6 +27,7 @@ from bot.clients import identify, open_clients
 from bot.commands import Commands
 from bot.edits import Edits
 from bot.journal import Journal, open_journal
+from bot.outbox import Retries
 from bot.recovery import Recovery
 from bot.sandbox.rules import Rules
 from bot.sandbox.server import Sandbox
@@ -116,6 +117,7 @@ class Running:
         folder: Path,
         script: Script,
         channels: Channels | None = None,
+        retries: Retries | None = None,
         **settings: Any,
     ) -> None:
         self.settings = BotSettings(
@@ -133,6 +135,7 @@ class Running:
             self.settings,
             self.runbook,
             channels,
+            retries,
         )
         self.recovery = Recovery(self.answering)
         edits = Edits(self.answering)
