@@ -18,17 +18,17 @@ class Retries:
 
     first_pause: float = 1.0
     longest_pause: float = 60.0
-    """Pauses double up to this."""
+    """Pauses grow up to this: each is a quarter of the time that Slack has been failing."""
     answer: float = 3_600.0
     """An answer is kept so long. After that it may be out of date: a line takes its place."""
     line: float = 86_400.0
     """The line is kept so long, counted from the same moment."""
 
-    def pause(self, attempts: int, age: float) -> float:
+    def pause(self, age: float) -> float:
+        """The next one, for a reply that has waited ``age`` seconds."""
         if age > self.answer:
             return 10 * self.longest_pause
-        doublings = min(attempts, 30)
-        return float(min(self.first_pause * 2**doublings, self.longest_pause))
+        return min(max(self.first_pause, age / 4), self.longest_pause)
 
 
 class Outbox:

@@ -49,8 +49,6 @@ class _Pending:
     """The answer, once it is made, until Slack has taken it."""
     since: float = 0.0
     """When Slack first did not take it, by the monotonic clock."""
-    attempts: int = 0
-    """How often Slack did not take it."""
     is_late: bool = False
     """The answer has waited too long: a line takes its place."""
 
@@ -194,8 +192,7 @@ class UnderWay:
     def _wait(self, pending: _Pending) -> None:
         now = time.monotonic()
         pending.since = pending.since or now
-        pause = self._retries.pause(pending.attempts, now - pending.since)
-        pending.attempts += 1
+        pause = self._retries.pause(now - pending.since)
         self._outbox.put(pending.question.key, functools.partial(self._make, pending), pause)
         if pending.cancel.is_set():  # it was called off a moment before
             self._outbox.hurry(pending.question.key.__eq__)
