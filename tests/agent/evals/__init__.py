@@ -1,1 +1,1 @@
-"""Own labelled cases on the sample docs, and tests of what measures them."""
+"""Tests of agent/evals/."""
