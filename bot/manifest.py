@@ -11,7 +11,7 @@ from ingest.shipped import MANIFEST
 
 @dataclass(frozen=True)
 class Manifest:
-    """Scopes and subscriptions; None stands for all of them, as tests want it."""
+    """Scopes and subscriptions; None means all of them."""
 
     scopes: frozenset[str] | None = None
     events: frozenset[str] | None = None

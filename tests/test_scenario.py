@@ -17,7 +17,7 @@ from tests.conftest import ROOT
 from tests.fakes.messages_server import MessagesServer
 from tests.fakes.rule_followers import Request, search_then_answer
 from tests.fakes.script import Step, Turn
-from tests.trial import reply, trial
+from tests.trial import ask, trial
 from tests.waiting import PATIENCE
 
 SAMPLES = ROOT / "examples" / "docs"
@@ -75,7 +75,7 @@ def slack(environment: dict[str, str], tmp_path: Path) -> Iterator[Slack]:
 def test_a_mention_gets_a_cited_answer_in_its_thread_and_a_follow_up_needs_no_mention(
     slack: Slack,
 ) -> None:
-    root, answer = reply(slack, "<@U0FOOTNOTE> what does error PAY-4031 mean?")
+    root, answer = ask(slack, "<@U0FOOTNOTE> what does error PAY-4031 mean?")
     link = re.search(r"\[\\\[(payments-runbook-0)\\\]\]\((\S+?)\)", answer)
     assert link is not None, answer
 
@@ -88,7 +88,7 @@ def test_a_mention_gets_a_cited_answer_in_its_thread_and_a_follow_up_needs_no_me
         assert f'id="L{number}"' in page
     assert "PAY-4031 means that signature verification failed" in page
 
-    _, second = reply(slack, "and how long are both versions valid?", root)
+    _, second = ask(slack, "and how long are both versions valid?", root)
     assert "Both versions are valid for 24 hours" in second
     assert "PAY-4031 means that signature verification failed" not in second
 

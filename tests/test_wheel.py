@@ -13,7 +13,7 @@ from zipfile import ZipFile
 import pytest
 
 from tests.conftest import ROOT
-from tests.trial import reply, trial
+from tests.trial import ask, trial
 from tests.waiting import PATIENCE
 
 # What the script does that an installer makes of the entry point.
@@ -107,7 +107,7 @@ def test_a_trial_shows_its_page_answers_and_passes_the_doctor(
         for path in ("/", "/static/sandbox.css", "/static/sandbox.js", "/static/icon.svg"):
             with urlopen(slack.url(path), timeout=PATIENCE) as page:
                 assert page.read()
-        _, answer = reply(slack, "<@U0FOOTNOTE> what does error PAY-4031 mean?")
+        _, answer = ask(slack, "<@U0FOOTNOTE> what does error PAY-4031 mean?")
         assert "PAY-4031 means that signature verification failed" in answer
 
         connected = {

@@ -16,7 +16,7 @@ PLACE = "C0INCIDENT"
 
 @contextmanager
 def trial(footnote: Sequence[str], folder: Path, environment: Mapping[str, str]) -> Iterator[Slack]:
-    """``footnote try`` on a free port; afterwards it must end as it was told."""
+    """``footnote try`` on a free port; afterwards a SIGTERM ends it without an error."""
     process = subprocess.Popen(
         [*footnote, "try", "--port", str(free_port())],
         cwd=folder,
@@ -42,7 +42,7 @@ def _address(process: subprocess.Popen[str]) -> str:
     raise AssertionError(f"footnote try ended: {said}")
 
 
-def reply(slack: Slack, text: str, thread_ts: str | None = None) -> tuple[str, str]:
+def ask(slack: Slack, text: str, thread_ts: str | None = None) -> tuple[str, str]:
     """The timestamp of the thread that a question is asked in, and every text of its answer."""
     thread = {} if thread_ts is None else {"thread_ts": thread_ts}
     before = len(_replies(slack, thread_ts)) if thread_ts else 0
