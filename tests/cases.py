@@ -1,4 +1,4 @@
-"""The shared acceptance cases: where they lie, their rules, and how parts of a case are carried out.
+"""The shared acceptance cases: where they lie, their rules, and how their parts are carried out.
 
 Nothing of a case is passed over. Each of its operations and expectations has a function of the same
 name, and the fields of an object become that function's arguments: a name, a field or a value that

@@ -4,7 +4,7 @@ import re
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from itertools import groupby, zip_longest
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -49,14 +49,15 @@ class Play:
         self.delivered = 0
         self.posts_before: list[list[Json]] = []
         """What had been posted when each step began."""
-        self.names = [*dict.fromkeys(step["replica"] for step in steps if "replica" in step)] or [""]
+        names = dict.fromkeys(step["replica"] for step in steps if "replica" in step)
+        self.names = list(names) or [""]
         self.running: dict[str, Running] = {}
         for name in self.names:
             self.start(name)
 
     def run(self) -> None:
         moments = list(_moments(self.steps))
-        for together, following in zip_longest(moments, moments[1:], fillvalue=[]):
+        for together, following in zip(moments, [*moments[1:], []], strict=True):
             self.posts_before += [self.slack.posts()] * len(together)
             if together[0]["op"] != "event":
                 carry_out(OPERATIONS, together[0], self)
@@ -125,9 +126,11 @@ class Play:
         others = [r.connection for n, r in self.running.items() if name not in ("", n)]
         for connection in others:
             connection.draining = True
-        yield
-        for connection in others:
-            connection.draining = False
+        try:
+            yield
+        finally:
+            for connection in others:
+                connection.draining = False
 
 
 class Envelope:

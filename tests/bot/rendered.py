@@ -168,7 +168,9 @@ def table_rows(seen: Rendered, rows: list[list[str]]) -> Iterator[str]:
 
 def indent_increases(seen: Rendered, pairs: list[list[str]]) -> Iterator[str]:
     for outer, inner in pairs:
-        depth = {part: d for part in (outer, inner) for d, text in seen.answer.depths if part in text}
+        depth = {
+            part: d for part in (outer, inner) for d, text in seen.answer.depths if part in text
+        }
         if not depth.get(outer, 99) < depth.get(inner, -1):
             yield f"{inner} is not deeper than {outer}"
 

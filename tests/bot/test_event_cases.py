@@ -13,7 +13,7 @@ import pytest
 from agent.conversation import Conversation
 from bot.manifest import Manifest
 from bot.sandbox.server import Sandbox
-from tests.bot.play import BOT, Play
+from tests.bot.play import Play
 from tests.bot.stage import patient_rules
 from tests.cases import Json, call, family, faults, folded, named, one_of, opened, require, table
 
@@ -25,7 +25,12 @@ _WRITTEN = ("reactions.add", "assistant.threads.setStatus", "chat.update", "chat
 
 NOT_READ = "the attached image was not read (or is read)"
 
-NOTHING_MORE = {"replies": [], "ephemeral": "", "acknowledgement": "", "update_of_existing_reply": ""}
+NOTHING_MORE = {
+    "replies": [],
+    "ephemeral": "",
+    "acknowledgement": "",
+    "update_of_existing_reply": "",
+}
 """What is expected where a case does not say otherwise."""
 
 
@@ -57,7 +62,7 @@ class Seen:
 
     @property
     def may_be_acknowledged(self) -> bool:
-        return self.expect["acknowledgement"] == "allowed"
+        return bool(self.expect["acknowledgement"] == "allowed")
 
 
 @pytest.mark.parametrize("line", family("events"))
@@ -68,10 +73,14 @@ def test_what_happens_in_slack_is_answered_as_its_case_says(
     play = call(Play, case.input, sandbox, tmp_path)
     try:
         play.run()
-        expect = {**NOTHING_MORE, **case.expect}
-        require(faults(expect, CHECKS, Seen(play, expect)))
+        require(unmet(play, case.expect))
     finally:
         play.stop()
+
+
+def unmet(play: Play, expect: Json) -> list[str]:
+    expect = {**NOTHING_MORE, **expect}
+    return faults(expect, CHECKS, Seen(play, expect))
 
 
 def replies(seen: Seen, wanted: list[Json]) -> Iterator[str]:

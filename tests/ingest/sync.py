@@ -99,9 +99,7 @@ class Outcome:
 class Play:
     """A remote, a data folder, and the ingests in between."""
 
-    def __init__(
-        self, folder: Path, stack: ExitStack, config: Json, default_branch: str
-    ) -> None:
+    def __init__(self, folder: Path, stack: ExitStack, config: Json, default_branch: str) -> None:
         self.folder, self.stack = folder, stack
         self.remote = DocsRemote(folder, default_branch)
         self.data = folder / "data"

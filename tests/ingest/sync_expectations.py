@@ -218,7 +218,9 @@ def warning_or_error_text_contains(seen: Seen, words: list[str]) -> Iterator[str
 
 def last_changed(seen: Seen, days: dict[str, str]) -> Iterator[str]:
     have = {seen.in_repo(path): day for path, day in seen.outcome.pages.items()}
-    yield from (f"{path} on {have.get(path)}" for path, day in days.items() if have.get(path) != day)
+    yield from (
+        f"{path} on {have.get(path)}" for path, day in days.items() if have.get(path) != day
+    )
 
 
 def hits_contain(seen: Seen, ids: list[str]) -> Iterator[str]:
