@@ -14,13 +14,13 @@ from agent.answer import Answer
 from agent.conversation import Conversation
 from agent.loop import build_agent
 from agent.settings import AgentSettings
-from ingest.embedder import open_embedder
 from ingest.index import open_index
 from ingest.pipeline import run_ingest
 from ingest.settings import IndexSettings
 from tests.bot.stage import Running, Script, Slack, answered
 from tests.cases import Json, call, faults, named, one_of, remark, require, table
 from tests.conftest import ROOT
+from tests.ingest.hashing import HashingEmbedder
 from tests.reports import reports
 from tests.waiting import wait_for
 
@@ -170,7 +170,7 @@ def without_a_model(talk: Talk, words: str) -> Iterator[str]:
     """The passages that are quoted have the codes of the words."""
     codes = re.findall(r"\b[A-Z]+-\d+\b", words)
     settings = IndexSettings(docs_repo=str(ROOT / "examples" / "docs"), data_dir=Path("data"))
-    embedder = open_embedder(settings)
+    embedder = HashingEmbedder()
     index = open_index(settings, embedder)
     try:
         run_ingest(settings, index, embedder)
