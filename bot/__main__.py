@@ -93,8 +93,8 @@ COMMANDS = (
     ),
     Deferred(
         "status",
-        "ingest.cli:app",
-        "Show what is indexed, from when, and when it is next brought up to date.",
+        "bot.cli:app",
+        "Show what is indexed, from when, when it is read again, and replies Slack has not taken.",
     ),
     Deferred(
         "doctor",

@@ -16,14 +16,13 @@ from rich.console import Console
 from rich.logging import RichHandler
 
 from ingest.errors import SettingsError
-from ingest.terminal import print_json
+from ingest.terminal import AsJson, DataDir, print_json
 
 app = typer.Typer()
 debug_app = typer.Typer()
 
 Port = Annotated[int, typer.Option(min=1, max=65535, help="Port of the local Slack workspace.")]
 NAMED = "Id of an answer, or Slack's link to its question or reply"
-AsJson = Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")]
 
 
 @app.command("try")
@@ -85,6 +84,24 @@ def sandbox(
 
     _log_to_stderr("INFO")
     Sandbox(events_url=events).serve_forever(port)
+
+
+@app.command()
+def status(data_dir: DataDir = None, as_json: AsJson = False) -> None:
+    """Show what is indexed, from when, when it is read again, and replies Slack has not taken."""
+    from bot.terminal import replies_not_taken
+    from ingest.cli import print_state
+    from ingest.settings import IndexSettings, read_settings
+    from ingest.state import read_state
+
+    settings = read_settings(IndexSettings, data_dir=data_dir)
+    state, replies = read_state(settings), replies_not_taken(settings.data_dir)
+    if as_json:
+        print_json({**state, "replies": [reply.to_json() for reply in replies]})
+        return
+    print_state(state)
+    for reply in replies:
+        print(f"{'reply':<10} {reply}")  # noqa: T201
 
 
 @app.command()

@@ -25,6 +25,8 @@ from sqlalchemy.orm import Session
 from bot.records import Base
 from ingest.errors import DataFolderError, FootnoteError, SettingsError
 
+JOURNAL_FILE = "journal.sqlite"
+"""In the data folder, where no database server is configured."""
 RESTART_SECONDS = 10.0
 """How long a database that was there before is waited for: a server restarts faster."""
 _RETRY_SECONDS = 0.25
@@ -97,7 +99,7 @@ def open_database(database_url: str | None, data_dir: Path) -> sa.Engine:
             data_dir.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise DataFolderError(data_dir, error.strerror) from error
-        url = sa.URL.create("sqlite", database=str(data_dir / "journal.sqlite"))
+        url = sa.URL.create("sqlite", database=str(data_dir / JOURNAL_FILE))
         return _with_tables(_sqlite(url))
     scheme, separator, rest = database_url.partition("://")
     if scheme == "postgres":  # as hosts write it

@@ -22,6 +22,7 @@ import uuid
 from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
@@ -56,6 +57,22 @@ class NotTaken:
     """When the question came, in seconds since 1970."""
     is_waiting: bool
     """It is tried again; else Slack's refusal was final."""
+
+    def __str__(self) -> str:
+        what = "waits for Slack" if self.is_waiting else "was refused"
+        return f"to a question of {self._moment} in {self.channel} {what}: {self.code}"
+
+    def to_json(self) -> dict[str, object]:
+        return {
+            "channel": self.channel,
+            "code": self.code,
+            "asked_at": self._moment,
+            "waiting": self.is_waiting,
+        }
+
+    @property
+    def _moment(self) -> str:
+        return datetime.fromtimestamp(self.noted_at, UTC).isoformat(timespec="seconds")
 
 
 class Journal(Archive):

@@ -4,7 +4,9 @@ A journal that cannot be used costs the record, never the answer.
 """
 
 import logging
+import time
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bot.events import Question
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
     from agent.answer import Answer
     from agent.budget import Spent
     from agent.conversation import Conversation
-    from bot.journal import Journal
+    from bot.journal import Journal, NotTaken
 
 log = logging.getLogger(__name__)
 
@@ -58,6 +60,23 @@ def open_beside() -> "Journal":
     settings = read_settings(BotSettings)
     data_dir = read_settings(IndexSettings).data_dir
     return open_journal(settings.journal_url, data_dir, alone=False, store_text=settings.store_text)
+
+
+def replies_not_taken(data_dir: Path) -> "list[NotTaken]":
+    """Of the last day; empty where no bot has run yet."""
+    from bot.database import JOURNAL_FILE
+    from bot.journal import open_journal
+    from bot.settings import BotSettings
+    from ingest.settings import read_settings
+
+    address = read_settings(BotSettings).journal_url
+    if address is None and not (data_dir / JOURNAL_FILE).exists():
+        return []
+    journal = open_journal(address, data_dir, alone=False)
+    try:
+        return journal.replies_not_taken(time.time() - 86_400)
+    finally:
+        journal.close()
 
 
 def asked_here(answer_id: str) -> Question:

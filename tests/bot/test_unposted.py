@@ -1,14 +1,17 @@
 """A ready answer stays with its question until Slack takes it, once, whatever fails meanwhile."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 from inline_snapshot import snapshot
 from slack_sdk.webhook import WebhookClient, WebhookResponse
+from typer.testing import CliRunner
 
 from agent.answer import Answer
 from agent.conversation import Conversation
+from bot.__main__ import app
 from bot.home import reply_lines
 from bot.journal import NotTaken
 from bot.outbox import Retries
@@ -281,3 +284,22 @@ def test_status_counts_replies_by_what_slack_says_and_names_no_channel() -> None
         ]
     )
     assert reply_lines([]) == []
+
+
+def test_the_terminal_tells_which_replies_slack_has_not_taken(
+    slack: Slack,
+    start: Start,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    running = start(retries=NEVER)
+    slack.post("fail", method=POST, error="invalid_auth")
+    say(slack, f"{AT} how do I roll back?")
+    running.settle(2)
+    monkeypatch.setenv("FOOTNOTE_DATA_DIR", str(tmp_path))
+    told = json.loads(CliRunner().invoke(app, ["status", "--json"]).stdout)
+    [reply] = told["replies"]
+    assert reply["waiting"]
+    assert (reply["channel"], reply["code"]) == ("C0INCIDENT", "invalid_auth")
+    lines = CliRunner().invoke(app, ["status"]).stdout
+    assert f"in C0INCIDENT waits for Slack: {reply['code']}" in lines

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from ingest.cli import app
+from bot.__main__ import app
 from ingest.embedder import open_embedder
 from ingest.errors import DataFolderBusy, DocsRepoError, FootnoteError, IndexMissing, LargeDeletion
 from ingest.handover import HandedOverError
