@@ -94,7 +94,12 @@ def run_ingest(
         seconds=time.monotonic() - begun,
         skipped=tuple(sorted(plan.skipped, key=lambda skipped: skipped.path)),
         failed=tuple(writing.failed),
-        warnings=(*target.warnings, *questions.warnings, *_warnings(plan, documents)),
+        warnings=(
+            *checkout.warnings,
+            *target.warnings,
+            *questions.warnings,
+            *_warnings(plan, documents),
+        ),
         self_test=tested.summary if tested else None,
     )
 
