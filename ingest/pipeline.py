@@ -142,6 +142,11 @@ def _warnings(plan: Plan, documents: int) -> Iterator[str]:
                 f"{page.info.path} seems to hold credentials ({page.masked}): they are masked in"
                 " the index; take them out of the docs and replace them."
             )
+        for date in page.impossible:
+            yield (
+                f"{page.info.path} is indexed without the date in its front matter, which no"
+                f" calendar has ({date[:60]}): correct it."
+            )
 
 
 @dataclass(slots=True)
