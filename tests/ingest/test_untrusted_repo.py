@@ -19,7 +19,7 @@ from ingest.index import open_index
 from ingest.pipeline import run_ingest
 from ingest.settings import IndexSettings
 from tests.ingest.hashing import HashingEmbedder
-from tests.ingest.remotes import IDENTITY, git
+from tests.ingest.remotes import IDENTITY, git, https_server
 from tests.waiting import PATIENCE
 
 NOBODY = 65534
@@ -291,21 +291,40 @@ def test_a_repository_on_this_machine_serves_its_commits_and_no_command_of_it_ru
     assert not trap.mark.exists()
 
 
-@pytest.mark.parametrize("where", ["of the working folder", "above the data folder"])
+needs_openssl = pytest.mark.skipif(not shutil.which("openssl"), reason="makes a certificate")
+
+
+@needs_openssl
+@pytest.mark.parametrize("where", ["around the working folder", "around the data folder"])
 def test_a_remote_is_asked_without_the_configuration_of_a_repository_nearby(
     trap: Trap, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
-    trap.set("core.sshCommand", trap.command)
     trap.set("credential.helper", f"!{trap.command}")
-    spring(trap, "ls-remote", "ssh://127.0.0.1:1/x")
-    inside = where == "above the data folder"
-    if not inside:
+    data = trap.docs / "inner" if where == "around the data folder" else tmp_path
+    if data == tmp_path:
         monkeypatch.chdir(trap.docs)
-    settings = settings_for("ssh://127.0.0.1:1/x", trap.docs / "inner" if inside else tmp_path)
-    with pytest.raises(DocsRepoError):
-        ingest(settings)
-    assert not doctor(settings, monkeypatch)[0]
+    monkeypatch.setenv("GIT_SSL_CAINFO", str(tmp_path / "server.pem"))
+    with https_server(trap.docs / ".git", tmp_path, None) as (url, _):
+        spring(trap, "ls-remote", url)
+        settings = settings_for(url, data)
+        with pytest.raises(DocsRepoError) as error:
+            ingest(settings)
+        assert error.value.kind == "auth_failed"
+        assert not doctor(settings, monkeypatch)[0]
     assert not trap.mark.exists()
+
+
+@needs_openssl
+def test_the_users_own_helpers_and_short_addresses_open_a_private_repo(
+    trap: Trap, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own, helper = str(tmp_path / "gitconfig"), "!f() { echo username=u; echo password=sesame; }; f"
+    monkeypatch.setenv("GIT_SSL_CAINFO", str(tmp_path / "server.pem"))
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", own)
+    with https_server(trap.docs / ".git", tmp_path, "sesame") as (url, _):
+        git(tmp_path, "config", "--file", own, "credential.helper", helper)
+        git(tmp_path, "config", "--file", own, f"url.{url}.insteadOf", "https://docs.example/")
+        assert ingest(settings_for("https://docs.example/", tmp_path)).documents == 1
 
 
 @pytest.mark.parametrize("work_tree", ["/", "/nowhere", ".."])
