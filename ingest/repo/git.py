@@ -216,7 +216,7 @@ class Git:
                 kind, cure, reason = symptom_kind, symptom_cure, re.sub(r"^\w+: ", "", found)
                 break
         if not self.remote:
-            cure = f"See what is wrong there with `git -C {self.folder} fsck`."
+            cure = "A full clone in its place has all that is needed."
         reason = without_password(reason).rstrip(".")
         return DocsRepoError(f"git {command} on {self.place} failed: {reason}. {cure}", kind)
 

@@ -24,6 +24,7 @@ from urllib.request import url2pathname
 from ingest.errors import DocsRepoError
 from ingest.repo.git import Git, records
 
+_ASKED = ("--absolute-git-dir", "--git-common-dir", "--show-object-format", "--is-bare-repository")
 _ALTERNATES = Path("objects", "info", "alternates")
 _GRAPHS = ("commit-graph", "commit-graphs")
 
@@ -49,21 +50,25 @@ class Repository:
         """The one that lies in this folder; DocsRepoError where git does not trust it."""
         looking = Git(folder, timeout, git_dir=None)
         try:
-            answer = looking.run(
-                *("rev-parse", "--absolute-git-dir", "--git-common-dir"),
-                *("--show-object-format", "--is-bare-repository"),
-            )
+            answer = looking.run("rev-parse", *_ASKED)
         except DocsRepoError as error:
             if error.kind == "no_repository":
                 return None
             raise
-        git_dir, common_dir, object_format, bare = os.fsdecode(answer).splitlines()
+        said = os.fsdecode(answer).removesuffix("\n").split("\n")
+        if len(said) != len(_ASKED):
+            raise DocsRepoError(
+                f"{str(folder)!r} cannot be read by git: rename what has a line break in its name.",
+                "not_a_folder",
+            )
+        git_dir, common_dir, object_format, bare = said
         return Repository(
             folder=folder,
             timeout=timeout,
             git_dir=Path(git_dir),
             common_dir=(folder / common_dir).resolve(),
-            object_format=object_format,
+            # Git before 2.28 repeats the question, and knows no other.
+            object_format="sha256" if object_format == "sha256" else "sha1",
             bare=bare == "true",
         )
 
@@ -109,9 +114,9 @@ class Repository:
             yield Git(docs, self.timeout, git_dir=own, work_tree=self.folder)
 
     def _link_into(self, own: Path) -> None:
+        extensions = "\tobjectFormat = sha256\n" if self.object_format == "sha256" else ""
         (own / "config").write_text(
-            "[core]\n\trepositoryformatversion = 1\n\tbare = false\n"
-            f"[extensions]\n\tobjectFormat = {self.object_format}\n"
+            "[core]\n\trepositoryFormatVersion = 1\n\tbare = false\n[extensions]\n" + extensions
         )
         (own / "HEAD").write_text("ref: refs/heads/none\n")
         for folder in ("refs", "info", "objects/info"):
@@ -211,7 +216,7 @@ def check_served(address: str, timeout: float) -> None:
     alternates = repository and repository.common_dir / _ALTERNATES
     if alternates and alternates.is_file() and alternates.read_bytes().strip():
         raise DocsRepoError(
-            f"{folder} borrows objects of another repository ({alternates}), which are not"
-            f" followed. Run `git -C {folder} repack -a -d`, then delete that file.",
+            f"{folder} borrows objects of another repository ({alternates}), which is not"
+            " followed. Make a full clone of it, and give that one.",
             "not_trusted",
         )

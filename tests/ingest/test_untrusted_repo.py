@@ -254,7 +254,7 @@ def test_a_folder_is_indexed_and_no_command_of_its_repository_runs(
     report = ingest(settings)
     assert report.documents == 1
     lacking = plant is alternates or plant.__name__.startswith("promisor")
-    assert [w for w in report.warnings if "without dates" in w and "fsck" in w] or not lacking
+    assert [w for w in report.warnings if "without dates" in w and "full clone" in w] or not lacking
     assert all("\n" not in warning for warning in report.warnings)
     fine, said = doctor(settings, monkeypatch)
     assert fine
@@ -336,6 +336,13 @@ def test_the_work_tree_is_where_the_repository_lies_whatever_it_says(
     report = ingest(settings)
     assert (report.documents, report.warnings) == (1, ())
     assert doctor(settings, monkeypatch)[0]
+
+
+def test_a_folder_that_git_cannot_name_is_refused_in_one_line(trap: Trap, tmp_path: Path) -> None:
+    odd = trap.docs.rename(tmp_path / "do\ncs")
+    with pytest.raises(DocsRepoError, match="line break") as error:
+        ingest(settings_for(odd, tmp_path))
+    assert "\n" not in str(error.value)
 
 
 @as_root
