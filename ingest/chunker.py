@@ -16,7 +16,7 @@ from ingest.pieces import Piece, halves, pieces_of, rendered
 from ingest.readers.cleaning import has_words
 from ingest.readers.reading import Block, Reading
 
-CHUNKER_VERSION = 4
+CHUNKER_VERSION = 5
 """Part of the index's identity: raised whenever chunks of the same file could differ."""
 
 TARGET = 800

@@ -43,6 +43,8 @@ class Document:
     date: datetime | None = None
     masked: int = 0
     """Credentials that were replaced by a mark."""
+    impossible: tuple[str, ...] = ()
+    """Dates in front matter that no calendar has."""
 
 
 def load(path: str, data: bytes) -> Document:
@@ -58,7 +60,7 @@ def load(path: str, data: bytes) -> Document:
     else:
         text, credentials = masked(without_hidden(text))
         about, lines = front_matter(text.split("\n"))
-    reading = _read(reader, lines)
+    reading = reader(lines)
     if not any(has_words(block, reading) for block in reading.blocks):
         raise UnreadableDocument("empty: the page has no text")
     return Document(
@@ -69,16 +71,8 @@ def load(path: str, data: bytes) -> Document:
         tags=about.tags,
         date=about.date,
         masked=credentials + reading.masked,
+        impossible=about.impossible,
     )
-
-
-def _read(reader: Reader, lines: Sequence[str]) -> Reading:
-    try:
-        return reader(lines)
-    except UnreadableDocument:
-        raise
-    except Exception as error:  # whatever a parser trips over costs this page only
-        raise UnreadableDocument(f"malformed: {type(error).__name__} while reading") from error
 
 
 def _title(path: str, about: FrontMatter, reading: Reading) -> str:

@@ -94,7 +94,12 @@ def run_ingest(
         seconds=time.monotonic() - begun,
         skipped=tuple(sorted(plan.skipped, key=lambda skipped: skipped.path)),
         failed=tuple(writing.failed),
-        warnings=(*target.warnings, *questions.warnings, *_warnings(plan, documents)),
+        warnings=(
+            *checkout.warnings,
+            *target.warnings,
+            *questions.warnings,
+            *_warnings(plan, documents),
+        ),
         self_test=tested.summary if tested else None,
     )
 
@@ -136,6 +141,11 @@ def _warnings(plan: Plan, documents: int) -> Iterator[str]:
             yield (
                 f"{page.info.path} seems to hold credentials ({page.masked}): they are masked in"
                 " the index; take them out of the docs and replace them."
+            )
+        for date in page.impossible:
+            yield (
+                f"{page.info.path} is indexed without the date in its front matter, which no"
+                f" calendar has ({date[:60]}): correct it."
             )
 
 

@@ -3,15 +3,19 @@
 Only files whose bytes, date or owner changed are read. A page that cannot be read any more is gone.
 """
 
+import logging
+import traceback
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from ingest.chunker import chunk_document, chunk_prefix
 from ingest.documents import Chunk, DocumentInfo, Skipped
-from ingest.errors import LargeDeletion
+from ingest.errors import FootnoteError, LargeDeletion
 from ingest.loader import UnreadableDocument, load
 from ingest.pages import StoredDocument
 from ingest.repo import Checkout, File
+
+log = logging.getLogger(__name__)
 
 SMALL_DELETION = 5
 """Fewer pages than this may always go, unless they are all there are."""
@@ -27,6 +31,8 @@ class ChangedPage:
     chunks: tuple[Chunk, ...]
     masked: int = 0
     """Credentials in it, which are indexed as a mark only."""
+    impossible: tuple[str, ...] = ()
+    """Dates in its front matter that no calendar has, and that are left out."""
 
 
 @dataclass(slots=True)
@@ -55,8 +61,9 @@ def make_plan(
         prefix = prefixes[file.path]
         same = page is not None and (page.signature, page.prefix) == (_signature(file), prefix)
         if not same or file.path in damaged:
+            data = checkout.read(file)
             try:
-                plan.changed.append(_read(file, checkout.read(file), prefix, fits))
+                plan.changed.append(_read(file, data, prefix, fits))
             except UnreadableDocument as error:
                 plan.skipped.append(Skipped(file.path, error.reason))
                 continue
@@ -66,6 +73,19 @@ def make_plan(
 
 
 def _read(file: File, data: bytes, prefix: str, fits: Callable[[str], bool]) -> ChangedPage:
+    """Whatever the bytes of a page make anybody trip over costs this page only."""
+    try:
+        return _page(file, data, prefix, fits)
+    except FootnoteError:
+        raise
+    except Exception as error:
+        kind, place = type(error).__name__, traceback.extract_tb(error.__traceback__)[-1]
+        # The error's own words may quote the page, secrets included.
+        log.error("%s is skipped: %s in %s:%s", file.path, kind, place.filename, place.lineno)  # noqa: TRY400
+        raise UnreadableDocument(f"malformed: {kind} while reading") from error
+
+
+def _page(file: File, data: bytes, prefix: str, fits: Callable[[str], bool]) -> ChangedPage:
     document = load(file.path, data)
     info = DocumentInfo(
         path=file.path,
@@ -79,7 +99,9 @@ def _read(file: File, data: bytes, prefix: str, fits: Callable[[str], bool]) -> 
     ]
     if not chunks:
         raise UnreadableDocument("empty: the page has no text")
-    return ChangedPage(info, prefix, _signature(file), tuple(chunks), document.masked)
+    return ChangedPage(
+        info, prefix, _signature(file), tuple(chunks), document.masked, document.impossible
+    )
 
 
 def _signature(file: File) -> str:

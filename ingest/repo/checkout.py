@@ -48,6 +48,8 @@ class Checkout(ABC):
     """From the top of the repo, without slashes at the ends; empty for the top itself."""
     files: list[File]
     skipped: list[Skipped]
+    warnings: list[str]
+    """What is not as it should be, and costs no page."""
 
     @abstractmethod
     def read(self, file: File) -> bytes:

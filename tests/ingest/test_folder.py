@@ -79,6 +79,65 @@ def test_a_folder_is_read_wherever_it_lies(remote: DocsRemote, tmp_path: Path, k
         assert checkout.docs_root == root
 
 
+@pytest.mark.parametrize(
+    "kind", ["work tree", "submodule", "split index", "sparse", "blobless", "shared with a group"]
+)
+def test_a_folder_of_any_make_is_at_its_commit(
+    remote: DocsRemote, tmp_path: Path, kind: str
+) -> None:
+    git(remote.bare, "config", "uploadpack.allowAnySHA1InWant", "true")
+    allowed = ("-c", "protocol.file.allow=always")
+    folder = tmp_path / "more"
+    match kind:
+        case "work tree":
+            git(remote.work, "worktree", "add", "--quiet", "-b", "more", str(folder))
+        case "submodule":
+            outer = tmp_path / "outer"
+            git(tmp_path, "init", "--quiet", str(outer))
+            git(outer, *allowed, "submodule", "--quiet", "add", remote.url, "more")
+            folder = outer / "more"
+        case "blobless":
+            filtered = ("clone", "--quiet", "--filter=blob:none")
+            git(tmp_path, *filtered, remote.url, str(folder))
+        case _:
+            git(tmp_path, "clone", "--quiet", remote.url, str(folder))
+    match kind:
+        case "split index":
+            git(folder, "update-index", "--split-index")
+        case "sparse":
+            git(folder, "sparse-checkout", "set", "--cone", "--sparse-index", "docs/oncall")
+        case "shared with a group":
+            git(folder, "config", "core.sharedRepository", "group")
+            git(folder, "pack-refs", "--all")
+    with open_checkout(docs_settings(tmp_path, str(folder))) as checkout:
+        assert checkout.warnings == []
+        assert (checkout.revision.commit, checkout.revision.dirty) == (remote.head, False)
+        assert {file.updated_at for file in checkout.files} == {
+            datetime(2024, 5, 1, 10, tzinfo=UTC)
+        }
+        assert paths(checkout) == ["oncall/README.md", "pay.md"]
+    (folder / "docs" / "new.md").write_text("# New\n\nNew.\n")
+    with open_checkout(docs_settings(tmp_path, str(folder))) as checkout:
+        assert checkout.revision.dirty
+        assert "new.md" in paths(checkout)
+
+
+def test_a_clone_that_lacks_old_trees_is_indexed_without_dates(
+    remote: DocsRemote, tmp_path: Path
+) -> None:
+    remote.write("docs/new.md", "# New\n\nNew.\n")
+    remote.commit()
+    folder = tmp_path / "treeless"
+    git(tmp_path, "clone", "--quiet", "--filter=tree:0", remote.url, str(folder))
+    with open_checkout(docs_settings(tmp_path, str(folder))) as checkout:
+        assert (checkout.revision.commit, checkout.revision.dirty) == (remote.head, False)
+        assert paths(checkout) == ["new.md", "oncall/README.md", "pay.md"]
+        assert {file.updated_at for file in checkout.files} == {None}
+        [warning] = checkout.warnings
+        assert "without dates" in warning
+        assert "\n" not in warning
+
+
 def test_links_are_not_followed_out_of_a_folder(tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()

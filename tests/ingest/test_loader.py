@@ -38,9 +38,7 @@ def test_toml_front_matter_is_read_too() -> None:
     assert document.date == datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(
-    "lines", ["title: a: b\n\tx: [", "d: 2026-99-99", "a: " + "[" * 5000, "&a *b"]
-)
+@pytest.mark.parametrize("lines", ["title: a: b\n\tx: [", "a: 'open", "a: " + "[" * 5000, "&a *b"])
 def test_front_matter_that_is_not_valid_stays_text_and_makes_no_heading(lines: str) -> None:
     chunks = chunks_of("p.md", f"---\n{lines}\n---\n# H\n\nBody.\n")
     assert lines.split("\n")[0][:20] in chunks[0].text

@@ -197,6 +197,25 @@ def test_a_page_without_text_is_skipped_with_its_reason_and_its_old_text_goes(do
     assert docs.ids() == {"pay-0", "oncall/README-0"}
 
 
+def test_a_page_that_a_part_trips_over_costs_itself_only(
+    docs: Docs, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Tripping(HashingEmbedder):
+        def fits(self, text: str) -> bool:
+            if "sesame" in text:
+                raise OverflowError(text)
+            return super().fits(text)
+
+    docs.embedder = Tripping()
+    docs.write("ledger.md", "# Ledger\n\nThe word is sesame.\n")
+    report = docs.ingest()
+    assert (report.documents, len(report.skipped)) == (2, 1)
+    [skipped] = report.skipped
+    assert (skipped.path, skipped.reason) == ("ledger.md", "malformed: OverflowError while reading")
+    assert "ledger.md is skipped: OverflowError in " in caplog.text
+    assert "sesame" not in caplog.text
+
+
 def test_a_suffix_that_would_make_two_ids_meet_is_kept(docs: Docs) -> None:
     docs.write("limits.txt", "Hard limit: 400 requests.\n")
     docs.write("limits.txt.md", "Soft limit: 300 requests.\n")

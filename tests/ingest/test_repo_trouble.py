@@ -237,10 +237,12 @@ def test_an_address_is_kept_apart_from_its_secrets(
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks at processes in /proc")
-def test_a_command_that_hangs_is_ended_with_its_children(tmp_path: Path) -> None:
-    git(tmp_path, "init", "--quiet", ".")
-    mark = tmp_path / "child"
-    git(tmp_path, "config", "alias.hang", f"!echo $$ > {mark}; sleep 60")
+def test_a_command_that_hangs_is_ended_with_its_children(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mark, own = tmp_path / "child", str(tmp_path / "gitconfig")
+    git(tmp_path, "config", "--file", own, "alias.hang", f"!echo $$ > {mark}; sleep 60")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", own)
     seconds = 0.5
     while not (mark.exists() and mark.read_text().strip()):  # it may begin late
         with pytest.raises(DocsRepoError) as error:
