@@ -44,6 +44,14 @@ class Plan:
     skipped: list[Skipped] = field(default_factory=list)
 
 
+class _Stumble(UnreadableDocument):
+    """A page that a part of ours cannot cope with."""
+
+    def __init__(self, cause: Exception) -> None:
+        super().__init__(f"malformed: {type(cause).__name__} while reading")
+        self.cause = cause
+
+
 def make_plan(
     checkout: Checkout,
     stored: Mapping[str, StoredDocument],
@@ -54,7 +62,7 @@ def make_plan(
     """Read what changed, or what is stored only in part (``damaged``)."""
     prefixes = _prefixes([file.path for file in checkout.files])
     plan = Plan(skipped=list(checkout.skipped))
-    kept = set()
+    kept, faults = set[str](), list[Exception]()
     for done, file in enumerate(checkout.files):
         heard(done)
         page = stored.get(file.path)
@@ -66,8 +74,12 @@ def make_plan(
                 plan.changed.append(_read(file, data, prefix, fits))
             except UnreadableDocument as error:
                 plan.skipped.append(Skipped(file.path, error.reason))
+                if isinstance(error, _Stumble):
+                    faults.append(error.cause)
                 continue
         kept.add(file.path)
+    if faults and not kept:  # not one page can be read: no page is to blame
+        raise faults[0]
     plan.gone = [path for path in stored if path not in kept]
     return plan
 
@@ -82,7 +94,7 @@ def _read(file: File, data: bytes, prefix: str, fits: Callable[[str], bool]) -> 
         kind, place = type(error).__name__, traceback.extract_tb(error.__traceback__)[-1]
         # The error's own words may quote the page, secrets included.
         log.error("%s is skipped: %s in %s:%s", file.path, kind, place.filename, place.lineno)  # noqa: TRY400
-        raise UnreadableDocument(f"malformed: {kind} while reading") from error
+        raise _Stumble(error) from error
 
 
 def _page(file: File, data: bytes, prefix: str, fits: Callable[[str], bool]) -> ChangedPage:

@@ -37,7 +37,7 @@ def probe_docs_repo(settings: IndexSettings) -> str:
     place = _locate(settings)
     if isinstance(place, Path):
         with FolderCheckout(place, settings) as checkout:
-            return " ".join((f"{place}, {len(checkout.files)} files", *checkout.warnings))
+            return "; ".join((f"{place}, {len(checkout.files)} files", *checkout.warnings))
     git = Git(Path.cwd(), min(settings.git_timeout, 30.0), place)
     branch, commit = newest_commit(git, settings.docs_branch)
     return f"{place.url}, branch {branch} at {commit[:10]}"
