@@ -19,6 +19,7 @@ from rich.logging import RichHandler
 
 from agent.cli import app as agent_app
 from bot.settings import BotSettings
+from bot.signals import Ending
 from ingest.cli import app as ingest_app
 from ingest.errors import FootnoteError, SettingsError
 from ingest.settings import read_settings
@@ -79,9 +80,10 @@ def try_it(
 
     Without ANTHROPIC_API_KEY answers are the best passages, verbatim; with it, Claude answers.
     """
-    from bot.trial import run_trial
-
-    run_trial(docs, port)
+    ending = Ending().listen()
+    with ending.interrupting():
+        from bot.trial import run_trial
+    run_trial(docs, port, ending)
 
 
 @app.command()
@@ -100,10 +102,11 @@ def run(
     """
     settings = read_settings(BotSettings, port=port)
     settings.require_tokens(http=http)
-    from bot.run import serve  # loads every library there is
-
     _log_to_stderr(settings.log_level)
-    serve(settings, http=http)
+    ending = Ending().listen()
+    with ending.interrupting():
+        from bot.run import serve  # loads every library there is
+    serve(settings, ending, http=http)
 
 
 @app.command()

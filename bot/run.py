@@ -5,7 +5,6 @@ process left behind, and on SIGTERM takes nothing more, finishes what is under w
 """
 
 import logging
-import signal
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -30,7 +29,8 @@ from bot.patience import Patient
 from bot.recovery import Recovery
 from bot.rendering import rendering, runbooks
 from bot.settings import BotSettings
-from bot.socket_mode import connect
+from bot.signals import Ending
+from bot.socket_mode import SlackSocket
 from ingest.config_file import read_collections, read_config_file
 from ingest.errors import FootnoteError
 from ingest.index import open_index
@@ -46,7 +46,7 @@ TEND_SECONDS = 20.0
 
 
 class Bot:
-    """Everything that runs; Slack is talked to once, and nothing is connected before ``start``."""
+    """Everything that runs; Slack is talked to once, and no events come before ``connect``."""
 
     def __init__(
         self,
@@ -135,12 +135,17 @@ class Bot:
         self._stopping = threading.Event()
         self._disconnect: Callable[[], None] = lambda: None
 
-    def start(self, *, http: bool) -> None:
-        """Connect to Slack, then bring the index up to date and answer what was left behind."""
+    def connect(self, *, http: bool) -> None:
+        """Hear Slack."""
         if http:
             self._disconnect = listen(self.app, self.settings.port)
         else:
-            self._disconnect = connect(self.app, _app_token(self.settings))
+            socket = SlackSocket(self.app, _app_token(self.settings))
+            socket.connect()
+            self._disconnect = socket.close
+
+    def start(self) -> None:
+        """Bring the index up to date and answer what was left behind."""
         self.schedule.start()
         self.notices.start()
         threading.Thread(target=self._tend, name="tend", daemon=True).start()
@@ -180,14 +185,13 @@ class Bot:
             self._stopping.wait(TEND_SECONDS)
 
 
-def serve(settings: BotSettings, *, http: bool) -> None:
+def serve(settings: BotSettings, ending: Ending, *, http: bool) -> None:
     """Run until SIGTERM or SIGINT."""
-    bot = Bot(settings, read_settings(IndexSettings), read_settings(AgentSettings))
-    stop = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
-    bot.start(http=http)
-    stop.wait()
+    with ending.interrupting():
+        bot = Bot(settings, read_settings(IndexSettings), read_settings(AgentSettings))
+        bot.connect(http=http)
+    bot.start()
+    ending.wait()
     log.info("Stopping: answers under way have %.0f s.", settings.drain_seconds)
     bot.stop()
 
