@@ -73,10 +73,9 @@ class Line:
         """Until Slack greets; ``NotOpened`` where it does not."""
         self._settled.wait(self._open_seconds)
         if not self._greeted:
+            failure = self._failure
             self.cut()
-            raise NotOpened(
-                type(self._failure).__name__ if self._failure else "no hello"
-            ) from self._failure
+            raise NotOpened(type(failure).__name__ if failure else "no hello") from failure
 
     @property
     def heard_at(self) -> float:

@@ -13,7 +13,7 @@ import math
 import random
 import threading
 import time
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeGuard
@@ -80,7 +80,7 @@ class SlackSocket(BaseSocketModeClient):
         self._line: Line | None = None
         self._lines: list[Line] = []
         self._came_by: dict[str, Line] = {}
-        self._handling: set[Future[None]] = set()
+        """What is not acknowledged yet, by the id of its envelope."""
         self._told_at = -math.inf
         self._is_deaf = False
 
@@ -118,7 +118,9 @@ class SlackSocket(BaseSocketModeClient):
         """Take nothing more, acknowledge what was taken, and leave."""
         self.closed = True
         self._closing.set()
-        wait(list(self._handling), timeout=_HANDLED_WITHIN)
+        until = time.monotonic() + _HANDLED_WITHIN
+        while self._came_by and time.monotonic() < until:
+            time.sleep(0.02)
         self.message_workers.shutdown(wait=False, cancel_futures=True)
         for line in list(self._lines):
             line.close()
@@ -219,9 +221,7 @@ class SlackSocket(BaseSocketModeClient):
             envelope = str(message.get("envelope_id"))
             self._came_by[envelope] = line
             with suppress(RuntimeError):  # the process ends just now
-                handling = self.message_workers.submit(self._handle, envelope, message)
-                self._handling.add(handling)
-                handling.add_done_callback(self._handling.discard)
+                self.message_workers.submit(self._handle, envelope, message)
 
     def _handle(self, envelope: str, message: Json) -> None:
         try:

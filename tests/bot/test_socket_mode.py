@@ -43,7 +43,7 @@ class Ears:
         self.entered = threading.Event()
         self.socket = SlackSocket(app, "xapp-sandbox", timing)
 
-    def _hear(self, payload: dict[str, Any], next: Callable[[], None]) -> None:  # noqa: A002
+    def _hear(self, payload: dict[str, Any], next: Callable[[], None]) -> None:
         self.entered.set()
         assert self.held.wait(PATIENCE)
         self.heard.append(str(payload["ts"]))
@@ -212,10 +212,10 @@ def test_after_twenty_ends_in_a_row_events_are_heard_and_nothing_is_left_over(
 ) -> None:
     there = ears(workspace.api_url)
     for number in range(20):
-        wait_for(lambda: slack.state()["connections"])
-        opened = len(slack.calls(FAILED))
+        wait_for(functools.partial(opened_more, slack, number))
+        wait_for(lambda: there.socket.is_connected() and slack.state()["connections"] == 1)
         slack.post("disconnect", **({"drop": True} if number % 2 else {"reason": "warning"}))
-        wait_for(functools.partial(opened_more, slack, opened))
+    wait_for(functools.partial(opened_more, slack, 20))
     assert hears(slack, there)
     wait_for(lambda: slack.state()["connections"] == 1)
     wait_for(lambda: readers() == 1)
@@ -350,13 +350,14 @@ def test_what_slack_sends_that_is_no_envelope_changes_nothing(
 
 def test_at_the_end_what_was_taken_is_acknowledged_and_nothing_more_is_taken(ears: Open) -> None:
     acks: list[str] = []
-    more = threading.Event()
+    ending, sent = threading.Event(), threading.Event()
 
     def script(_number: int, connection: ServerConnection) -> None:
         greet(connection)
         envelope(connection, "taken")
-        assert more.wait(PATIENCE)
+        assert ending.wait(PATIENCE)
         envelope(connection, "too late")
+        sent.set()
         while True:
             acks.append(acknowledged(connection))
 
@@ -367,12 +368,14 @@ def test_at_the_end_what_was_taken_is_acknowledged_and_nothing_more_is_taken(ear
         closing = threading.Thread(target=there.socket.close, daemon=True)
         closing.start()
         wait_for(lambda: there.socket.closed)
-        more.set()
+        ending.set()
+        assert sent.wait(PATIENCE)
         there.held.set()
         closing.join(PATIENCE)
         assert not closing.is_alive()
-        wait_for(lambda: readers() == 0)
+        wait_for(lambda: readers() == 0 and acks)
     assert acks == ["taken"]
+    assert len(there.heard) == 1
 
 
 def test_an_acknowledgement_that_finds_no_line_is_no_news(

@@ -1,5 +1,6 @@
 """Slack's end of Socket Mode by hand: what each connection hears is up to the test."""
 
+import contextlib
 import json
 import threading
 from collections.abc import Callable
@@ -43,7 +44,8 @@ class Switchboard:
                 self.send_header("Content-Type", "application/json")
                 self.send_header("Content-Length", str(len(body)))
                 self.end_headers()
-                self.wfile.write(body)
+                with contextlib.suppress(ConnectionError):  # whoever asked has gone
+                    self.wfile.write(body)
 
             def log_message(self, *_: object) -> None:
                 """Nobody reads it."""
