@@ -164,6 +164,8 @@ class SlackSocket(BaseSocketModeClient):
             try:
                 return self._dial()
             except Exception as error:  # whatever it is, the next attempt may succeed
+                if self._closing.is_set():
+                    return None
                 pause = self._pause(error, attempt)
                 late = time.monotonic() + pause > until
                 if until < math.inf and not _is_limited(error) and (late or not is_passing(error)):

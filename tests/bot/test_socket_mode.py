@@ -4,9 +4,13 @@ import base64
 import functools
 import logging
 import re
+import shutil
+import ssl
+import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -469,3 +473,51 @@ def test_a_proxy_that_lets_nobody_through_is_told_without_its_password(
         with pytest.raises(SlackRefused) as refused:
             there.socket.connect()
     assert "secret" not in f"{refused.value} {caplog.text}"
+
+
+@pytest.fixture
+def tls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ssl.SSLContext:
+    """A server's context; the environment says whom to trust, as companies do for their proxies."""
+    if not shutil.which("openssl"):
+        pytest.skip("openssl is not installed")
+    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
+    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=slack"]
+    command += ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(key)]
+    subprocess.run([*command, "-out", str(certificate)], check=True, capture_output=True)
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    return context
+
+
+@pytest.mark.parametrize("how", ["fin", "rst", "hole"])
+def test_over_tls_lines_that_break_are_replaced_as_well(
+    how: Break, tls: ssl.SSLContext, ears: Open
+) -> None:
+    acks: list[str] = []
+
+    def script(number: int, connection: ServerConnection) -> None:
+        greet(connection)
+        for mention in range(20):
+            envelope(connection, f"{number}-{mention}")
+        while True:
+            acks.append(acknowledged(connection))
+
+    with Switchboard(script, tls) as board, BadLine(board.socket_port) as line:
+        board.socket_url = board.socket_url.replace(str(board.socket_port), str(line.port))
+        there = ears(board.api_url)
+        wait_for(lambda: len(acks) == 20)
+        line.cut(how)
+        wait_for(lambda: len(acks) == 40)
+        wait_for(lambda: readers() == 1)
+        there.socket.close()
+
+
+def test_a_certificate_that_is_not_trusted_is_told_in_one_line(
+    tls: ssl.SSLContext, ears: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SSL_CERT_FILE")
+    with Switchboard(hang_on, tls) as board:
+        there = ears(board.api_url, Timing(connect=0.1), connect=False)
+        with pytest.raises(SlackRefused, match="SSLCertVerificationError"):
+            there.socket.connect()

@@ -18,6 +18,7 @@ class BadLine:
         self._target = port
         self._listener = socket.create_server(("127.0.0.1", 0))
         self._pairs: list[tuple[socket.socket, socket.socket]] = []
+        self._all: list[socket.socket] = []
         self._dead: set[socket.socket] = set()
         self.refuses = False
         self.refused = 0
@@ -38,6 +39,8 @@ class BadLine:
     ) -> None:
         self._listener.close()
         self.cut("rst")
+        for one in self._all:
+            one.close()
 
     def cut(self, how: Break) -> None:
         """End what is open: by FIN, by RST, or by never passing anything on again."""
@@ -61,6 +64,7 @@ class BadLine:
                     self.refused += 1
                     continue
                 far = socket.create_connection(("127.0.0.1", self._target))
+                self._all += [near, far]
                 self._pairs.append((near, far))
                 for source, sink in ((near, far), (far, near)):
                     threading.Thread(target=self._pass, args=(source, sink), daemon=True).start()
@@ -78,4 +82,4 @@ def _end(one: socket.socket, *, reset: bool = False) -> None:
     with contextlib.suppress(OSError):
         # Whoever reads it wakes up; nothing goes ahead of a reset.
         one.shutdown(socket.SHUT_RD if reset else socket.SHUT_RDWR)
-        one.close()
+    one.close()

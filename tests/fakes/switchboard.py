@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import ssl
 import threading
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -18,13 +19,16 @@ Script = Callable[[int, ServerConnection], None]
 class Switchboard:
     """``script`` gets the number of the connection and the connection, which ends with it."""
 
-    def __init__(self, script: Script) -> None:
+    def __init__(self, script: Script, tls: ssl.SSLContext | None = None) -> None:
         self._script = script
         self.opened = 0
         self.asked = 0
-        self._sockets = serve(self._serve, "127.0.0.1", 0, ping_interval=None, compression=None)
-        port = self._sockets.socket.getsockname()[1]
-        self.socket_url = f"ws://127.0.0.1:{port}/link/?ticket=1"
+        self._sockets = serve(
+            self._serve, "127.0.0.1", 0, ssl=tls, ping_interval=None, compression=None
+        )
+        self.socket_port = int(self._sockets.socket.getsockname()[1])
+        scheme = "wss" if tls else "ws"
+        self.socket_url = f"{scheme}://127.0.0.1:{self.socket_port}/link/?ticket=1"
         board = self
 
         class Api(BaseHTTPRequestHandler):
