@@ -43,6 +43,8 @@ log = logging.getLogger(__name__)
 
 TEND_SECONDS = 20.0
 """How often claims are renewed and abandoned ones looked for."""
+CONSIDER_SECONDS = 5.0
+"""What listeners have at the end."""
 
 
 class Bot:
@@ -114,15 +116,15 @@ class Bot:
             *catch_all(),
         ]
         # What a listener does is short: answers have their own bounded pool.
-        executor = ThreadPoolExecutor(16, thread_name_prefix="listener")
-        self._stack.callback(executor.shutdown, wait=False, cancel_futures=True)
+        self._listening = ThreadPoolExecutor(16, thread_name_prefix="listener")
+        self._stack.callback(self._listening.shutdown, wait=False, cancel_futures=True)
         secret = settings.signing_secret
         self.app = build_app(
             clients.read,
             self.answering,
             self.listeners,
             signing_secret=secret.get_secret_value() if secret else None,
-            executor=executor,
+            executor=self._listening,
         )
         self.notices = Notices(
             clients,
@@ -155,6 +157,10 @@ class Bot:
         """Take nothing more, finish what is under way, close everything."""
         self._stopping.set()
         self._disconnect()
+        # What was acknowledged is considered before answers are taken no more.
+        considered = threading.Thread(target=self._listening.shutdown, daemon=True)
+        considered.start()
+        considered.join(CONSIDER_SECONDS)
         self.answering.drain(self.settings.drain_seconds)
         self.schedule.stop()
         self.notices.stop()

@@ -28,16 +28,17 @@ class Ending:
     def __init__(self) -> None:
         self._asked = threading.Event()
         self._interrupting = False
-        self._noted, self._note = socket.socketpair()
-        self._note.setblocking(False)
+        self._pipe: tuple[socket.socket, socket.socket] | None = None
 
     def listen(self) -> "Ending":
         """Hear signals from now on: called in the main thread, before anything that takes long."""
-        signal.set_wakeup_fd(self._note.fileno(), warn_on_full_buffer=False)
+        noted, note = self._pipe = socket.socketpair()
+        note.setblocking(False)
+        signal.set_wakeup_fd(note.fileno(), warn_on_full_buffer=False)
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: None)
         signal.signal(_NUDGE, self._interrupt)
-        threading.Thread(target=self._listen, name="signals", daemon=True).start()
+        threading.Thread(target=self._hear, args=(noted,), name="signals", daemon=True).start()
         return self
 
     @contextlib.contextmanager
@@ -58,9 +59,9 @@ class Ending:
         """Until somebody asks."""
         self._asked.wait()
 
-    def _listen(self) -> None:
+    def _hear(self, noted: socket.socket) -> None:
         while True:
-            for number in self._noted.recv(64):
+            for number in noted.recv(64):
                 if number == _NUDGE:
                     continue
                 if self._asked.is_set():

@@ -366,8 +366,9 @@ def test_at_the_end_what_was_taken_is_acknowledged_and_nothing_more_is_taken(ear
             acks.append(acknowledged(connection))
 
     with Switchboard(script) as board:
-        there = ears(board.api_url)
+        there = ears(board.api_url, connect=False)
         there.held.clear()
+        there.socket.connect()
         assert there.entered.wait(PATIENCE)
         closing = threading.Thread(target=there.socket.close, daemon=True)
         closing.start()
