@@ -37,9 +37,12 @@ def try_it(
 
     Without ANTHROPIC_API_KEY answers are the best passages, verbatim; with it, Claude answers.
     """
-    from bot.trial import run_trial
+    from bot.signals import Ending
 
-    run_trial(docs, port)
+    ending = Ending().listen()
+    with ending.interrupting():
+        from bot.trial import run_trial
+    run_trial(docs, port, ending)
 
 
 @app.command()
@@ -57,14 +60,16 @@ def run(
     FOOTNOTE_DOCS_REPO. `footnote doctor` says what is missing.
     """
     from bot.settings import BotSettings
+    from bot.signals import Ending
     from ingest.settings import read_settings
 
     settings = read_settings(BotSettings, port=port)
     settings.require_tokens(http=http)
-    from bot.run import serve  # loads every library there is
-
     _log_to_stderr(settings.log_level)
-    serve(settings, http=http)
+    ending = Ending().listen()
+    with ending.interrupting():
+        from bot.run import serve  # loads every library there is
+    serve(settings, ending, http=http)
 
 
 @app.command()

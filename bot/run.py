@@ -5,7 +5,6 @@ process left behind, and on SIGTERM takes nothing more, finishes what is under w
 """
 
 import logging
-import signal
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -30,7 +29,8 @@ from bot.patience import Patient
 from bot.recovery import Recovery
 from bot.rendering import rendering, runbooks
 from bot.settings import BotSettings
-from bot.socket_mode import connect
+from bot.signals import Ending
+from bot.socket_mode import SlackSocket
 from ingest.config_file import read_collections, read_config_file
 from ingest.errors import FootnoteError
 from ingest.index import open_index
@@ -43,10 +43,12 @@ log = logging.getLogger(__name__)
 
 TEND_SECONDS = 20.0
 """How often claims are renewed and abandoned ones looked for."""
+CONSIDER_SECONDS = 5.0
+"""What listeners have at the end."""
 
 
 class Bot:
-    """Everything that runs; Slack is talked to once, and nothing is connected before ``start``."""
+    """Everything that runs; Slack is talked to once, and no events come before ``connect``."""
 
     def __init__(
         self,
@@ -114,15 +116,15 @@ class Bot:
             *catch_all(),
         ]
         # What a listener does is short: answers have their own bounded pool.
-        executor = ThreadPoolExecutor(16, thread_name_prefix="listener")
-        self._stack.callback(executor.shutdown, wait=False, cancel_futures=True)
+        self._listening = ThreadPoolExecutor(16, thread_name_prefix="listener")
+        self._stack.callback(self._listening.shutdown, wait=False, cancel_futures=True)
         secret = settings.signing_secret
         self.app = build_app(
             clients.read,
             self.answering,
             self.listeners,
             signing_secret=secret.get_secret_value() if secret else None,
-            executor=executor,
+            executor=self._listening,
         )
         self.notices = Notices(
             clients,
@@ -135,12 +137,17 @@ class Bot:
         self._stopping = threading.Event()
         self._disconnect: Callable[[], None] = lambda: None
 
-    def start(self, *, http: bool) -> None:
-        """Connect to Slack, then bring the index up to date and answer what was left behind."""
+    def connect(self, *, http: bool) -> None:
+        """Hear Slack."""
         if http:
             self._disconnect = listen(self.app, self.settings.port)
         else:
-            self._disconnect = connect(self.app, _app_token(self.settings))
+            socket = SlackSocket(self.app, _app_token(self.settings))
+            socket.connect()
+            self._disconnect = socket.close
+
+    def start(self) -> None:
+        """Bring the index up to date and answer what was left behind."""
         self.schedule.start()
         self.notices.start()
         threading.Thread(target=self._tend, name="tend", daemon=True).start()
@@ -150,6 +157,10 @@ class Bot:
         """Take nothing more, finish what is under way, close everything."""
         self._stopping.set()
         self._disconnect()
+        # What was acknowledged is considered before answers are taken no more.
+        considered = threading.Thread(target=self._listening.shutdown, daemon=True)
+        considered.start()
+        considered.join(CONSIDER_SECONDS)
         self.answering.drain(self.settings.drain_seconds)
         self.schedule.stop()
         self.notices.stop()
@@ -180,14 +191,13 @@ class Bot:
             self._stopping.wait(TEND_SECONDS)
 
 
-def serve(settings: BotSettings, *, http: bool) -> None:
+def serve(settings: BotSettings, ending: Ending, *, http: bool) -> None:
     """Run until SIGTERM or SIGINT."""
-    bot = Bot(settings, read_settings(IndexSettings), read_settings(AgentSettings))
-    stop = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
-    bot.start(http=http)
-    stop.wait()
+    with ending.interrupting():
+        bot = Bot(settings, read_settings(IndexSettings), read_settings(AgentSettings))
+        bot.connect(http=http)
+    bot.start()
+    ending.wait()
     log.info("Stopping: answers under way have %.0f s.", settings.drain_seconds)
     bot.stop()
 

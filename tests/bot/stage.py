@@ -5,16 +5,12 @@ read over HTTP. A ``Script`` stands where the agent does, so that a test sees wh
 """
 
 import json
-import socket
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.request import Request, urlopen
-
-from slack_bolt.adapter.socket_mode import SocketModeHandler
 
 from agent.answer import Answer
 from agent.conversation import Conversation
@@ -33,6 +29,7 @@ from bot.sandbox.rules import Rules
 from bot.sandbox.server import Sandbox
 from bot.sandbox.socket_mode import SocketMode
 from bot.settings import BotSettings
+from bot.socket_mode import SlackSocket
 from ingest.documents import Passage
 from tests.waiting import PATIENCE, wait_for
 
@@ -152,12 +149,11 @@ class Running:
             executor=self.listeners,
         )
         self._sandbox = sandbox
-        self.handler = SocketModeHandler(app, "xapp-sandbox")
         others = self.connections()
         self._handled: list[Any] = []
-        self.handler.client.socket_mode_request_listeners.append(self._count)
-        self.handler.connect()  # type: ignore[no-untyped-call]  # Bolt leaves it untyped
-        wait_for(self.handler.client.is_connected)
+        self.socket = SlackSocket(app, "xapp-sandbox")
+        self.socket.socket_mode_request_listeners.append(self._count)
+        self.socket.connect()
         [self.connection] = wait_for(lambda: [c for c in self.connections() if c not in others])
         self.recovery.recover(at_start=True)
 
@@ -194,18 +190,8 @@ class Running:
         wait_for(lambda: self.answering.idle)
 
     def disconnect(self) -> None:
-        """End the socket from below: the client's own close takes seconds.
-
-        From then on nothing is sent this way, to be lost and sent again to the next one.
-        """
-        client = self.handler.client
-        if client.closed:
-            return
-        client.closed, client.auto_reconnect_enabled = True, False
-        if client.current_session is not None and client.current_session.sock is not None:
-            with suppress(OSError):
-                client.current_session.sock.shutdown(socket.SHUT_RDWR)
-        threading.Thread(target=self.handler.close, daemon=True).start()
+        """From then on nothing is sent this way, to be lost and sent again to the next one."""
+        self.socket.close()
         wait_for(lambda: self.connection not in self.connections())
 
     def stop(self) -> None:

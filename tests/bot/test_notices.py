@@ -48,7 +48,8 @@ def bot(
     )
     docs = IndexSettings(docs_repo=str(tmp_path / "docs"), embedder_int8=False)
     running = Bot(settings, docs, AgentSettings())
-    running.start(http=False)
+    running.connect(http=False)
+    running.start()
     wait_for(lambda: running.index.status().documents)
     yield running
     running.stop()

@@ -14,6 +14,7 @@ from bot.manifest import Manifest
 from bot.run import Bot, serve
 from bot.sandbox.server import Sandbox
 from bot.settings import BotSettings
+from bot.signals import Ending
 from ingest.errors import DataFolderBusy, FootnoteError, SettingsError
 from ingest.settings import IndexSettings
 from tests.bot.stage import Json, Slack, patient_rules
@@ -62,7 +63,8 @@ class System:
         self.model = MessagesServer(in_paragraphs).__enter__()
         self.settings = bot_settings(self.sandbox.api_url, port=port, help_group="S0DOCS")
         self.bot: Bot = Bot(self.settings, index_settings(folder), self.agent_settings)
-        self.bot.start(http=http)
+        self.bot.connect(http=http)
+        self.bot.start()
         wait_for(lambda: self.bot.index.status().documents)
 
     @property
@@ -290,7 +292,7 @@ def test_a_missing_or_wrong_token_is_named(settings: Json, http: bool, says: str
 
     def start() -> None:
         chosen.require_tokens(http=http)
-        serve(chosen, http=http)
+        serve(chosen, Ending(), http=http)
 
     with pytest.raises(SettingsError, match=says):
         start()
@@ -298,16 +300,16 @@ def test_a_missing_or_wrong_token_is_named(settings: Json, http: bool, says: str
 
 def test_slack_that_cannot_be_reached_or_refuses_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(SlackRefused, match=r"cannot be reached at http://127\.0\.0\.1:1/api/"):
-        serve(bot_settings("http://127.0.0.1:1/api/"), http=False)
+        serve(bot_settings("http://127.0.0.1:1/api/"), Ending(), http=False)
     sandbox = Sandbox(manifest=Manifest())
     sandbox.start()
     try:
         with pytest.raises(SlackRefused, match="invalid_auth"):
-            serve(bot_settings(sandbox.api_url, bot_token="xoxb-wrong"), http=False)
+            serve(bot_settings(sandbox.api_url, bot_token="xoxb-wrong"), Ending(), http=False)
         settings = bot_settings(sandbox.api_url, app_token="xapp-wrong")
         bot = Bot(settings, index_settings(tmp_path), AgentSettings())
         with pytest.raises(SlackRefused, match="invalid_auth"):
-            bot.start(http=False)
+            bot.connect(http=False)
         bot.stop()
     finally:
         sandbox.stop()

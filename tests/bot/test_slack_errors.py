@@ -12,7 +12,7 @@ from bot.clients import SlackRefused, identify, open_clients
 from bot.events import Question
 from bot.sandbox.server import Sandbox
 from bot.settings import BotSettings
-from bot.socket_mode import connect
+from bot.socket_mode import SlackSocket
 from bot.thread import EVENT_TYPE
 from tests.bot.conftest import Start
 from tests.bot.stage import Json, Script, Slack
@@ -302,7 +302,7 @@ def test_what_is_told_of_a_refused_call_is_told_once(
     reachable = BotSettings(**settings, slack_api_url=workspace.api_url)
     app = App(client=open_clients(reachable).read, request_verification_enabled=False)
     with pytest.raises(SlackRefused, match=r"Socket Mode does not open \(invalid_auth\)"):
-        connect(app, "xapp-sandbox")
+        SlackSocket(app, "xapp-sandbox").connect()
     away = BotSettings(**settings, slack_api_url="http://127.0.0.1:9/api/")
     with pytest.raises(SlackRefused, match="cannot be reached"):
         identify(open_clients(away).read)
