@@ -96,8 +96,8 @@ def status(data_dir: DataDir = None, as_json: AsJson = False) -> None:
     """Show what is indexed, from when, when it is read again, and replies Slack has not taken."""
     from bot.terminal import replies_not_taken
     from ingest.cli import print_state
+    from ingest.runs.state import read_state
     from ingest.settings import IndexSettings, read_settings
-    from ingest.state import read_state
 
     settings = read_settings(IndexSettings, data_dir=data_dir)
     state, replies = read_state(settings), replies_not_taken(settings.data_dir)

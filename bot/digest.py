@@ -20,7 +20,7 @@ from bot.report.reading import read_report
 from bot.report.words import counted, told_cost, told_seconds, told_verdict
 from bot.settings import BotSettings
 from ingest.index import Index
-from ingest.schedule import last_due, read_trigger
+from ingest.runs.schedule import last_due, read_trigger
 
 log = logging.getLogger(__name__)
 

@@ -18,15 +18,15 @@ from bot.clients import SILENT, SLACK_FAILED, greet, open_clients, slack_error
 from bot.database import open_database
 from bot.manifest import read_manifest
 from bot.settings import BotSettings
-from ingest.chroma import probe_server
 from ingest.config_file import read_collections, read_config_file
-from ingest.embedder import open_embedder
+from ingest.data_folder import probe_data_folder
+from ingest.embedding.embedder import open_embedder
 from ingest.errors import FootnoteError, SettingsError
-from ingest.ownership import probe_data_folder
 from ingest.repo import probe_docs_repo
-from ingest.schedule import read_trigger
+from ingest.runs.schedule import read_trigger
+from ingest.runs.state import read_state
 from ingest.settings import IndexSettings, Settings, read_settings
-from ingest.state import read_state
+from ingest.store.chroma import probe_server
 
 State = Literal["ok", "note", "fail"]
 _MARKS = {"ok": "[green]ok[/]  ", "note": "[yellow]note[/]", "fail": "[red]FAIL[/]"}

@@ -21,7 +21,7 @@ from bot.records import AnswerRecord
 from bot.report.words import counted, told_verdict
 from ingest.documents import CollectionInfo
 from ingest.index import Index, IndexStatus
-from ingest.runs import Run
+from ingest.runs.record import Run
 
 log = logging.getLogger(__name__)
 

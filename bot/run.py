@@ -32,11 +32,11 @@ from bot.settings import BotSettings
 from bot.signals import Ending
 from bot.socket_mode import SlackSocket
 from ingest.config_file import read_collections, read_config_file
+from ingest.data_folder import own_data_folder
 from ingest.errors import FootnoteError
 from ingest.index import open_index
-from ingest.ownership import own_data_folder
-from ingest.runs import Runs
-from ingest.schedule import Schedule
+from ingest.runs.record import Runs
+from ingest.runs.schedule import Schedule
 from ingest.settings import IndexSettings, read_settings
 
 log = logging.getLogger(__name__)

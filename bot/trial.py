@@ -17,8 +17,8 @@ from bot.settings import BotSettings
 from bot.signals import Ending
 from ingest.documents import Page
 from ingest.errors import FootnoteError, IngestError
-from ingest.handover import ingest_anywhere
 from ingest.index import Index
+from ingest.runs.terminal_run import ingest_anywhere
 from ingest.settings import IndexSettings, read_settings
 from ingest.shipped import SAMPLE_DOCS
 

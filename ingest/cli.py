@@ -60,7 +60,7 @@ def ingest(
     - `footnote ingest ./docs`
     - `footnote ingest https://github.com/acme/handbook --root docs`
     """
-    from ingest.handover import ingest_anywhere
+    from ingest.runs.terminal_run import ingest_anywhere
 
     if source and Path(source).expanduser().is_dir():
         source = str(Path(source).expanduser().resolve())  # whoever does it may be elsewhere

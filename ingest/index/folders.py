@@ -11,8 +11,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from ingest.data_folder import check_place
 from ingest.errors import DataFolderError, IndexDamaged
-from ingest.ownership import check_place
 
 POINTER = "current"
 _NAME = re.compile(r"index-(\d+)")

@@ -11,7 +11,7 @@ from typing import Literal, Self
 from ingest.documents import Revision, Skipped
 from ingest.errors import SettingsError
 from ingest.globs import Spec, spec
-from ingest.loader import READERS
+from ingest.readers.loader import READERS
 from ingest.settings import IndexSettings
 
 

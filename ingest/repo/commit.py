@@ -10,7 +10,7 @@ from ingest.errors import DocsRepoError
 from ingest.repo.checkout import Checkout, Entry, File, Selection, content_id, root_parts
 from ingest.repo.clone import Clone, discard, open_clone
 from ingest.repo.git import Git, Remote, algorithm_of, kill, records, stop
-from ingest.repo.history import last_changes
+from ingest.repo.last_changed import last_changes
 from ingest.repo.owners import Owners
 from ingest.settings import IndexSettings
 

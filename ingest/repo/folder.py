@@ -10,7 +10,7 @@ from ingest.errors import DocsRepoError
 from ingest.repo.checkout import Checkout, Entry, File, Selection, content_id, root_parts
 from ingest.repo.commit import tree_entries
 from ingest.repo.git import Git, Remote, algorithm_of
-from ingest.repo.history import last_changes
+from ingest.repo.last_changed import last_changes
 from ingest.repo.local import WorkTree, open_work_tree
 from ingest.repo.owners import Owners
 from ingest.settings import IndexSettings

@@ -12,7 +12,7 @@ from agent.settings import AgentSettings
 from ingest.config_file import Collection
 from ingest.errors import IndexDamaged
 from ingest.index import Index, IndexStatus, open_index
-from ingest.pipeline import run_ingest
+from ingest.pipeline.run import run_ingest
 from ingest.settings import IndexSettings
 from tests.agent.conftest import PAGES, Asked, thread
 from tests.fakes.messages_server import MessagesServer

@@ -12,7 +12,7 @@ from agent.loop import build_agent
 from agent.settings import AgentSettings
 from ingest.documents import SearchResult
 from ingest.index import Index, open_index
-from ingest.pipeline import run_ingest
+from ingest.pipeline.run import run_ingest
 from ingest.settings import IndexSettings
 from tests.bench.docs import SAMPLES
 from tests.bench.measure import Sheet, percentiles, seconds

@@ -23,7 +23,7 @@ from bot.sandbox.server import Sandbox
 from bot.settings import BotSettings
 from ingest.documents import Passage
 from ingest.index import Index, open_index
-from ingest.pipeline import run_ingest
+from ingest.pipeline.run import run_ingest
 from ingest.settings import IndexSettings
 from tests.bot.limits import broken_limits
 from tests.bot.stage import Json, Slack

@@ -17,7 +17,7 @@ from bot.feedback import passage_blocks, summary
 from bot.home import EXAMPLES, run_lines
 from bot.records import answer_record
 from bot.responses import say
-from ingest.runs import Run
+from ingest.runs.record import Run
 from tests.bot import test_run
 from tests.bot.stage import RUNBOOK, Json
 from tests.bot.test_run import ONCALL, System

@@ -15,7 +15,7 @@ from agent.conversation import Conversation
 from agent.loop import build_agent
 from agent.settings import AgentSettings
 from ingest.index import open_index
-from ingest.pipeline import run_ingest
+from ingest.pipeline.run import run_ingest
 from ingest.settings import IndexSettings
 from tests.bot.stage import Running, Script, Slack, answered
 from tests.cases import Json, call, faults, named, one_of, remark, require, table

@@ -11,7 +11,7 @@ from bot.alerts import message_text
 from bot.blocks import render_runbook
 from bot.runbook import Runbook, find_runbook
 from ingest.index import Index, open_index
-from ingest.pipeline import run_ingest
+from ingest.pipeline.run import run_ingest
 from ingest.settings import IndexSettings
 from tests.bot.shown import shown
 from tests.ingest.hashing import HashingEmbedder

@@ -7,7 +7,7 @@ import pytest
 
 from bot.trial import Pages
 from ingest.index import Index, open_index
-from ingest.pipeline import run_ingest
+from ingest.pipeline.run import run_ingest
 from ingest.settings import IndexSettings
 from tests.ingest.hashing import HashingEmbedder
 

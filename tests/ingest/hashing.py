@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ingest.errors import EmbedderError
-from ingest.tokens import Vectors
+from ingest.store.tokens import Vectors
 
 
 class HashingEmbedder:

@@ -11,17 +11,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from ingest.data_folder import own_data_folder
 from ingest.documents import IngestReport, Passage
 from ingest.errors import DataFolderBusy, DocsRepoError, FootnoteError, LargeDeletion
 from ingest.index import Index, open_index
 from ingest.index import folders as index_folders
-from ingest.ownership import own_data_folder
-from ingest.pipeline import Progress
-from ingest.runner import Runner
-from ingest.runs import Runs
+from ingest.pipeline.run import Progress
+from ingest.runs.record import Runs
+from ingest.runs.runner import Runner
+from ingest.runs.state import read_state
 from ingest.settings import IndexSettings
-from ingest.state import read_state
-from ingest.store import Store, open_store
+from ingest.store.vectors import Store, open_store
 from tests.cases import Json, Unknown
 from tests.conftest import ROOT
 from tests.ingest.hashing import HashingEmbedder
@@ -30,7 +30,7 @@ from tests.waiting import PATIENCE
 
 KILLED = """
 import os, sys
-from ingest import target
+from ingest.pipeline import target
 from tests.ingest.sync import killed_ingest
 
 def kill(*_):

@@ -14,14 +14,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ingest import chroma
-from ingest.chroma import probe_server
 from ingest.documents import Chunk, IngestReport
 from ingest.errors import IndexDamaged, IngestError, StoreAway
 from ingest.index import Index, folders, open_index, snapshot
-from ingest.pipeline import run_ingest
+from ingest.pipeline.run import run_ingest
 from ingest.settings import IndexSettings
-from ingest.store import open_store
+from ingest.store import chroma
+from ingest.store.chroma import probe_server
+from ingest.store.vectors import open_store
 from tests.cases import Json, Unmet, one_of
 from tests.ingest.hashing import HashingEmbedder
 from tests.reports import reports

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.chunker import chunk_document, chunk_prefix
+from ingest.chunks.chunker import chunk_document, chunk_prefix
 from ingest.documents import Chunk
-from ingest.loader import UnreadableDocument, load
+from ingest.readers.loader import UnreadableDocument, load
 
 LINES = st.sampled_from(
     [

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ingest.chunker import chunk_prefix
+from ingest.chunks.chunker import chunk_prefix
 from ingest.documents import Passage
 from ingest.readers.front_matter import CLOSINGS
 from tests.cases import (

@@ -9,8 +9,8 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
-from ingest import embedder as module
-from ingest.embedder import MAX_TOKENS, TOKENIZER, Embedder, open_embedder
+from ingest.embedding import embedder as module
+from ingest.embedding.embedder import MAX_TOKENS, TOKENIZER, Embedder, open_embedder
 from ingest.errors import EmbedderError
 from ingest.settings import IndexSettings
 
@@ -114,7 +114,7 @@ def test_a_build_that_fails_is_told_in_a_line(
     assert open_embedder(IndexSettings(data_dir=tmp_path)).fingerprint == plain.fingerprint
     [record] = caplog.records
     assert "\n" not in record.getMessage()
-    assert "ingest.quantize" not in record.getMessage()
+    assert "ingest.embedding.quantize" not in record.getMessage()
 
 
 def test_empty_input_and_broken_text_are_embedded(int8: Embedder) -> None:

@@ -7,18 +7,18 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from ingest.embedder import open_embedder
+from ingest.embedding.embedder import open_embedder
 from ingest.errors import SettingsError
 from ingest.evaluate.calibrate import FOLDS, Calibration, calibrate, choose
 from ingest.evaluate.cli import app
+from ingest.evaluate.questions import Question
 from ingest.evaluate.scoring import METRICS
 from ingest.index import open_index
 from ingest.index.calibration import THRESHOLD
 from ingest.index.folders import live
-from ingest.pages import Pages
-from ingest.pipeline import run_ingest
-from ingest.questions import Question
+from ingest.pipeline.run import run_ingest
 from ingest.settings import IndexSettings
+from ingest.store.pages import Pages
 
 PAGES = {
     "shop/pay.md": "# Pay\n\nError PAY-4031: the signature is wrong. Rotate the key.\n",

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from ingest.documents import IngestReport
 from ingest.index import open_index
-from ingest.loader import load
-from ingest.pipeline import run_ingest
+from ingest.pipeline.run import run_ingest
 from ingest.readers.front_matter import DATE_KEYS, OWNER_KEYS, TAG_KEYS, TITLE_KEYS
+from ingest.readers.loader import load
 from ingest.settings import IndexSettings
 from tests.ingest.hashing import HashingEmbedder
 

@@ -10,7 +10,7 @@ from ingest.errors import DocsRepoError, SettingsError
 from ingest.permalinks import permalink
 from ingest.repo.git import Remote
 from ingest.repo.owners import Owners
-from ingest.schedule import read_trigger
+from ingest.runs.schedule import read_trigger
 
 SECRET = "s3cr3t-t0ken"
 hosts = st.text(st.sampled_from("abc.-[]:@/%\n é"), max_size=12)

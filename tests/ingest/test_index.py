@@ -14,7 +14,7 @@ from ingest.config_file import Collection
 from ingest.documents import CollectionInfo, SearchResult
 from ingest.errors import IndexMissing, UnknownCollection
 from ingest.index import DEFAULT_BUDGET, Index, open_index
-from ingest.pipeline import run_ingest
+from ingest.pipeline.run import run_ingest
 from ingest.settings import IndexSettings
 from tests.ingest.hashing import HashingEmbedder
 

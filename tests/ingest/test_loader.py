@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from ingest.chunker import chunk_document
+from ingest.chunks.chunker import chunk_document
 from ingest.documents import Chunk
-from ingest.loader import UnreadableDocument, load
+from ingest.readers.loader import UnreadableDocument, load
 
 
 def chunks_of(path: str, text: str | bytes) -> list[Chunk]:

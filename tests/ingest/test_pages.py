@@ -8,8 +8,8 @@ import pytest
 
 from ingest.documents import Chunk, DocumentInfo
 from ingest.errors import DataFolderError, IndexDamaged
-from ingest.pages import Change, Pages
-from ingest.terms import query_terms
+from ingest.store.pages import Change, Pages
+from ingest.store.terms import query_terms
 
 
 @pytest.fixture

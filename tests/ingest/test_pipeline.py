@@ -23,11 +23,11 @@ from ingest.errors import (
 )
 from ingest.index import Index, open_index
 from ingest.index import folders as index_folders
-from ingest.pages import Pages
-from ingest.pipeline import Progress, run_ingest
+from ingest.pipeline.run import Progress, run_ingest
+from ingest.pipeline.target import _discard
 from ingest.settings import IndexSettings
-from ingest.store import open_store
-from ingest.target import _discard
+from ingest.store.pages import Pages
+from ingest.store.vectors import open_store
 from tests.ingest.hashing import HashingEmbedder
 from tests.waiting import PATIENCE
 
@@ -334,7 +334,10 @@ def test_rows_whose_vectors_are_missing_get_them_back(docs: Docs) -> None:
 KILLED = """
 import os, sys
 from pathlib import Path
-from ingest import pages, pipeline, store, target
+from ingest.store import pages
+from ingest.pipeline import run as pipeline
+from ingest.store import vectors as store
+from ingest.pipeline import target
 from tests.ingest.test_pipeline import Docs
 
 owner, method = sys.argv[2].split(".")

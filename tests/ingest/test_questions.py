@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ingest.errors import SettingsError
-from ingest.questions import Question, by_corpus, read_questions
+from ingest.evaluate.questions import Question, by_corpus, read_questions
 
 GOOD = {
     "id": "q1",

@@ -7,7 +7,7 @@ import pytest
 from apscheduler.triggers.cron import CronTrigger
 
 from ingest.errors import SettingsError
-from ingest.schedule import read_trigger
+from ingest.runs.schedule import read_trigger
 from tests.cases import Json, Unknown, call, faults, remark, require, table
 from tests.reports import reports
 

@@ -13,7 +13,7 @@ from agent.conversation import Conversation, Turn
 from agent.loop import build_agent
 from agent.settings import AgentSettings
 from ingest.documents import Passage, SearchResult
-from ingest.embedder import Embedder, open_embedder
+from ingest.embedding.embedder import Embedder, open_embedder
 from ingest.settings import IndexSettings
 from tests.cases import Json, Unknown, call, faults, folded, one_of, remark, require, table
 from tests.ingest.trees import Indexed, Tree, build, everything, ingest

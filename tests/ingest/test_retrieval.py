@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ingest.embedder import open_embedder
+from ingest.embedding.embedder import open_embedder
 from ingest.index import open_index
-from ingest.index.retrieval import MAX_SENTENCES, query_vector
-from ingest.pipeline import run_ingest
+from ingest.index.search import MAX_SENTENCES, query_vector
+from ingest.pipeline.run import run_ingest
 from ingest.settings import IndexSettings
 from tests.ingest.hashing import HashingEmbedder
 

@@ -11,18 +11,18 @@ from pathlib import Path
 
 import pytest
 
-import ingest.runs
+import ingest.runs.record
+from ingest.data_folder import own_data_folder, owner_of
 from ingest.documents import IngestReport, Skipped
 from ingest.errors import DataFolderBusy, DataFolderError, DocsRepoError
-from ingest.ownership import own_data_folder, owner_of
-from ingest.runs import Runs
+from ingest.runs.record import Runs
 
 REPORT = IngestReport("1a2b3c", 3, 5, 5, 0, 0, 0, 5, 0.25, (Skipped("a.png", "unsupported: x"),))
 
 HOLD = """
 import sys
 from pathlib import Path
-from ingest.ownership import own_data_folder
+from ingest.data_folder import own_data_folder
 with own_data_folder(Path(sys.argv[2])):
     print("owned", flush=True)
     sys.stdin.read()

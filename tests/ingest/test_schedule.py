@@ -9,13 +9,13 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from ingest.data_folder import own_data_folder
 from ingest.errors import SettingsError
 from ingest.index import open_index
-from ingest.ownership import own_data_folder
-from ingest.runs import Run, Runs
-from ingest.schedule import Schedule, last_due, read_trigger
+from ingest.runs.record import Run, Runs
+from ingest.runs.schedule import Schedule, last_due, read_trigger
+from ingest.runs.state import read_state
 from ingest.settings import IndexSettings
-from ingest.state import read_state
 from tests.ingest.hashing import HashingEmbedder
 from tests.waiting import PATIENCE, wait_for
 
@@ -121,7 +121,7 @@ def test_a_failed_run_is_one_line_and_the_next_one_goes_on(
         assert (run.state, run.error_kind) == ("failed", "not_a_folder")
         request = runs.request({"docs_repo": str(docs)})
         assert wait_for(over(runs, request)).state == "done"
-    lines = [r.getMessage() for r in caplog.records if r.name == "ingest.schedule"]
+    lines = [r.getMessage() for r in caplog.records if r.name == "ingest.runs.schedule"]
     assert lines == [f"Ingest failed: {run.error}"]
 
 

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.documents import Passage
+from ingest.evaluate.questions import Question
 from ingest.evaluate.scoring import METRICS, averages, compare, mark
-from ingest.questions import Question
 
 
 def passage(path: str, text: str) -> Passage:

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from ingest.documents import IngestReport, SelfTest
-from ingest.embedder import open_embedder
+from ingest.embedding.embedder import open_embedder
 from ingest.errors import SelfTestFailed
 from ingest.index import folders as index_folders
 from ingest.index import open_index
-from ingest.pipeline import run_ingest
+from ingest.pipeline.run import run_ingest
 from ingest.settings import IndexSettings
 from tests.conftest import ROOT
 from tests.ingest.hashing import HashingEmbedder

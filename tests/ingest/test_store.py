@@ -14,7 +14,7 @@ import pytest
 from ingest.documents import Chunk
 from ingest.errors import DataFolderError, IndexDamaged
 from ingest.settings import IndexSettings
-from ingest.store import open_sound_store, open_store
+from ingest.store.vectors import open_sound_store, open_store
 
 SETTINGS = IndexSettings()
 
@@ -162,6 +162,6 @@ def test_vectors_that_are_gone_beside_a_sound_database_are_damage(tmp_path: Path
 def test_chroma_does_not_read_our_settings(tmp_path: Path, dotenv: bytes) -> None:
     (tmp_path / ".env").write_bytes(dotenv)
     done = subprocess.run(
-        [sys.executable, "-c", "import ingest.store"], cwd=tmp_path, check=False, timeout=60
+        [sys.executable, "-c", "import ingest.store.vectors"], cwd=tmp_path, check=False, timeout=60
     )
     assert done.returncode == 0

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from ingest.loader import load
+from ingest.readers.loader import load
 from tests.ingest.test_loader import chunks_of, searched, shown
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
-from ingest.terms import MAX_QUERY_TERMS, identifier_parts, identifiers, query_terms, row_text
+from ingest.store.terms import MAX_QUERY_TERMS, identifier_parts, identifiers, query_terms, row_text
 from tests.waiting import cpu_seconds
 
 

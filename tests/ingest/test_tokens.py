@@ -10,11 +10,11 @@ import pytest
 
 from ingest.index import open_index
 from ingest.index.folders import live
-from ingest.pages import Pages
-from ingest.pipeline import run_ingest
+from ingest.pipeline.run import run_ingest
 from ingest.settings import IndexSettings
-from ingest.store import Vectors
-from ingest.tokens import closeness, packed, telling
+from ingest.store.pages import Pages
+from ingest.store.tokens import closeness, packed, telling
+from ingest.store.vectors import Vectors
 from tests.ingest.hashing import HashingEmbedder
 
 
@@ -128,7 +128,7 @@ def test_a_rebuilt_index_takes_tokens_over_with_the_vectors(
 ) -> None:
     ingest(docs, WordsApart())
     before, folder = stored(), live(docs.data_dir)
-    monkeypatch.setattr("ingest.pipeline.CHUNKER_VERSION", 99)
+    monkeypatch.setattr("ingest.pipeline.run.CHUNKER_VERSION", 99)
     assert ingest(docs, WordsApart()) == 0
     assert live(docs.data_dir) != folder
     assert stored() == before

@@ -16,7 +16,7 @@ from bot.doctor import examine
 from ingest.documents import IngestReport
 from ingest.errors import DocsRepoError
 from ingest.index import open_index
-from ingest.pipeline import run_ingest
+from ingest.pipeline.run import run_ingest
 from ingest.settings import IndexSettings
 from tests.ingest.hashing import HashingEmbedder
 from tests.ingest.remotes import IDENTITY, git, https_server

@@ -2,7 +2,7 @@
 
 Chunk -> title, headings, path, cleaned text, and the parts of its identifiers, each a column. Page
 -> the same of all its chunks together: which page a query is about is told by words that lie far
-apart in it. Both lie in the file that holds the text of the pages (``ingest.pages``), so that all
+apart in it. Both lie in the file that holds the text of the pages (``ingest.store.pages``), so that all
 change together.
 """
 
@@ -10,9 +10,9 @@ import json
 import sqlite3
 from collections.abc import Collection, Iterable, Sequence
 
-from ingest.database import Database
 from ingest.documents import Chunk
-from ingest.terms import identifier_parts, row_text
+from ingest.store.sqlite import Database
+from ingest.store.terms import identifier_parts, row_text
 
 SCHEMA = """
 CREATE VIRTUAL TABLE keywords USING fts5 (

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ingest.embedder import Embedder, TokenEmbedder
+from ingest.embedding.embedder import Embedder, TokenEmbedder
 from ingest.index.confidence import LEADING, Signals, read_signals
+from ingest.index.matrix import best
 from ingest.index.ranking import DEPTH, PAGE_DEPTH, fuse, raised
 from ingest.index.snapshot import Snapshot
-from ingest.index.vectors import best
-from ingest.pages import Pages
-from ingest.store import Vectors
-from ingest.terms import QueryTerms, query_terms
-from ingest.tokens import closeness
+from ingest.store.pages import Pages
+from ingest.store.terms import QueryTerms, query_terms
+from ingest.store.tokens import closeness
+from ingest.store.vectors import Vectors
 
 COMMON_SHARE = 0.1
 """A word in a larger share of the chunks is left out of the matching,"""

@@ -1,7 +1,7 @@
 """Texts -> unit vectors, by a sentence-embedding model that runs here.
 
 The built-in model is all-MiniLM-L6-v2: weights from an installed package, tokenizer shipped in
-``ingest/models``. Nothing is ever downloaded. A vector depends on its text alone: the int8 graph
+``ingest/embedding/models``. Nothing is ever downloaded. A vector depends on its text alone: the int8 graph
 takes its scales from everything in a batch, so it is given one text at a time.
 """
 
@@ -16,10 +16,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
+from ingest.embedding.sentence_model import OnnxEmbedder, load_model, read_hash
 from ingest.errors import EmbedderError
-from ingest.sentence_model import OnnxEmbedder, load_model, read_hash
 from ingest.settings import IndexSettings
-from ingest.tokens import Vectors
+from ingest.store.tokens import Vectors
 
 log = logging.getLogger(__name__)
 
@@ -123,7 +123,14 @@ def _build_int8(
         with tempfile.TemporaryDirectory(dir=kept.parent, prefix="building-") as workshop:
             draft = Path(workshop) / kept.name
             # A process of its own: the quantiser needs 500 MB and takes over the root logger.
-            build = [sys.executable, "-P", "-m", "ingest.quantize", str(weights), str(draft)]
+            build = [
+                sys.executable,
+                "-P",
+                "-m",
+                "ingest.embedding.quantize",
+                str(weights),
+                str(draft),
+            ]
             subprocess.run(build, check=True, capture_output=True, timeout=300)
             cosine = float((load(draft).embed(CHECK_TEXTS) * plain.embed(CHECK_TEXTS)).sum(1).min())
             if not cosine >= CHECK_COSINE:  # so that NaN fails too

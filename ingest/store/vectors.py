@@ -2,7 +2,7 @@
 
 Chroma keeps the vectors; it is not asked to search. Every passage needs its exact distance, also
 one that only the keyword index found, and a filter must not cost more than the search itself. A
-scan over vectors held in memory (``ingest.index.vectors``) gives both within milliseconds at the
+scan over vectors held in memory (``ingest.index.matrix``) gives both within milliseconds at the
 size of a docs repo, where Chroma's own filtered query takes a hundred. Reading by id also sees what
 another process wrote.
 """
@@ -14,7 +14,9 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from ingest.chroma import (
+from ingest.documents import Chunk
+from ingest.settings import IndexSettings
+from ingest.store.chroma import (
     ClientAPI,
     Collection,
     check_file,
@@ -24,8 +26,6 @@ from ingest.chroma import (
     reading,
     writing,
 )
-from ingest.documents import Chunk
-from ingest.settings import IndexSettings
 
 Vectors = npt.NDArray[np.float32]
 T = TypeVar("T")

@@ -20,9 +20,9 @@ from ingest.index.calibration import calibrated
 from ingest.index.facts import Identity
 from ingest.index.folders import IndexFolder
 from ingest.index.snapshot import COLLECTION
-from ingest.pages import Pages, StoredDocument
 from ingest.settings import IndexSettings
-from ingest.store import READ_BATCH, Store, Vectors, batches, open_sound_store, open_store
+from ingest.store.pages import Pages, StoredDocument
+from ingest.store.vectors import READ_BATCH, Store, Vectors, batches, open_sound_store, open_store
 
 log = logging.getLogger(__name__)
 

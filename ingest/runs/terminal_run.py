@@ -10,11 +10,11 @@ from typing import Any
 import typer
 from rich.console import Console
 
+from ingest.data_folder import own_data_folder, owner_of
 from ingest.errors import DataFolderBusy, IngestError, LargeDeletion
 from ingest.index import open_index
-from ingest.ownership import own_data_folder, owner_of
-from ingest.runner import Runner
-from ingest.runs import Runs
+from ingest.runs.record import Runs
+from ingest.runs.runner import Runner
 from ingest.settings import IndexSettings
 from ingest.terminal import Heard, progress_bar
 

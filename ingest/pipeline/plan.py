@@ -8,12 +8,12 @@ import traceback
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 
-from ingest.chunker import chunk_document, chunk_prefix
+from ingest.chunks.chunker import chunk_document, chunk_prefix
 from ingest.documents import Chunk, DocumentInfo, Skipped
 from ingest.errors import FootnoteError, LargeDeletion
-from ingest.loader import UnreadableDocument, load
-from ingest.pages import StoredDocument
+from ingest.readers.loader import UnreadableDocument, load
 from ingest.repo import Checkout, File
+from ingest.store.pages import StoredDocument
 
 log = logging.getLogger(__name__)
 

@@ -14,20 +14,20 @@ from typing import Literal
 
 import numpy as np
 
-from ingest.chunker import CHUNKER_VERSION
+from ingest.chunks.chunker import CHUNKER_VERSION
 from ingest.documents import Chunk, IngestReport, Skipped
-from ingest.embedder import Embedder, TokenEmbedder
+from ingest.embedding.embedder import Embedder, TokenEmbedder
 from ingest.errors import EmbedderError, SelfTestFailed
 from ingest.index import Index
 from ingest.index.facts import Facts, Identity
-from ingest.pages import SCHEMA_VERSION
-from ingest.plan import ChangedPage, Plan, make_plan, refuse_large_deletion
+from ingest.pipeline.plan import ChangedPage, Plan, make_plan, refuse_large_deletion
+from ingest.pipeline.self_test import Outcome, OwnQuestions, ask, drop, read_own_questions
+from ingest.pipeline.target import Target, open_target
 from ingest.repo import open_checkout
-from ingest.selftest import Outcome, OwnQuestions, ask, drop, read_own_questions
 from ingest.settings import IndexSettings
-from ingest.store import Vectors
-from ingest.target import Target, open_target
-from ingest.tokens import packed
+from ingest.store.pages import SCHEMA_VERSION
+from ingest.store.tokens import packed
+from ingest.store.vectors import Vectors
 
 BATCH = 256
 """Chunks embedded and written together."""

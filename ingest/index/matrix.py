@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ingest.pages import Pages
-from ingest.store import Store, Vectors
+from ingest.store.pages import Pages
+from ingest.store.vectors import Store, Vectors
 
 Rows = npt.NDArray[np.int64]
 

@@ -4,9 +4,9 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
+from ingest.data_folder import owner_of
 from ingest.index import open_index
-from ingest.ownership import owner_of
-from ingest.runs import Runs
+from ingest.runs.record import Runs
 from ingest.settings import IndexSettings
 
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import PurePosixPath
 
-from ingest.readers.cleaning import has_words
 from ingest.readers.decoding import decode
 from ingest.readers.front_matter import FrontMatter, front_matter
 from ingest.readers.html import read_html
@@ -14,6 +13,7 @@ from ingest.readers.markdown import read_markdown
 from ingest.readers.notebook import read_notebook
 from ingest.readers.reading import Reading, UnreadableDocument
 from ingest.readers.rst import read_rst
+from ingest.readers.search_text import has_words
 from ingest.readers.text import read_text
 
 __all__ = ["READERS", "Document", "UnreadableDocument", "load"]

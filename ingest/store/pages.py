@@ -13,11 +13,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from ingest import keywords, tokens
-from ingest.database import Database, damaged
 from ingest.documents import Chunk, DocumentInfo, Passage
-from ingest.keywords import Keywords
-from ingest.tokens import Tokens
+from ingest.store import keywords, tokens
+from ingest.store.keywords import Keywords
+from ingest.store.sqlite import Database, damaged
+from ingest.store.tokens import Tokens
 
 SCHEMA_VERSION = 3
 """Part of the index's identity: raise it when rows or terms are made in another way."""

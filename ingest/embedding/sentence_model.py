@@ -1,6 +1,6 @@
 """A sentence-embedding model in ONNX with its tokenizer: texts -> unit vectors, whole or by token.
 
-Which model, and from where, is decided in ``ingest.embedder``.
+Which model, and from where, is decided in ``ingest.embedding.embedder``.
 """
 
 import hashlib
@@ -17,7 +17,7 @@ import onnxruntime
 from tokenizers import Encoding, Tokenizer
 
 from ingest.errors import EmbedderError
-from ingest.tokens import Vectors, telling
+from ingest.store.tokens import Vectors, telling
 
 Pooling = Literal["mean", "cls"]
 

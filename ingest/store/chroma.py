@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import httpx
 from httpx import HTTPError
 
-from ingest.database import is_folder_trouble
 from ingest.errors import DataFolderError, FootnoteError, IndexDamaged, IngestError, StoreAway
 from ingest.settings import IndexSettings
+from ingest.store.sqlite import is_folder_trouble
 
 
 def _leave_dotenv_alone() -> None:

@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from math import ceil
 
+from ingest.chunks.pieces import Piece, halves, pieces_of, rendered
 from ingest.documents import Chunk
-from ingest.loader import Document
-from ingest.pieces import Piece, halves, pieces_of, rendered
-from ingest.readers.cleaning import has_words
+from ingest.readers.loader import Document
 from ingest.readers.reading import Block, Reading
+from ingest.readers.search_text import has_words
 
 CHUNKER_VERSION = 5
 """Part of the index's identity: raised whenever chunks of the same file could differ."""

@@ -17,11 +17,11 @@ from apscheduler.events import EVENT_JOB_MISSED, JobExecutionEvent
 from apscheduler.schedulers.background import BackgroundScheduler
 from apscheduler.triggers.cron import CronTrigger
 
-from ingest.embedder import Embedder
+from ingest.embedding.embedder import Embedder
 from ingest.errors import FootnoteError, IngestError, SettingsError
 from ingest.index import Index
-from ingest.runner import IngestStopped, Runner
-from ingest.runs import Reason, Runs
+from ingest.runs.record import Reason, Runs
+from ingest.runs.runner import IngestStopped, Runner
 from ingest.settings import IndexSettings
 
 log = logging.getLogger(__name__)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from math import ceil
 
-from ingest.readers.cleaning import search_text
 from ingest.readers.reading import Block, Reading
+from ingest.readers.search_text import search_text
 
 LONGEST_LINE = 1.5
 """A line of more than so many targets is cut inside."""

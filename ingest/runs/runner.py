@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from ingest.documents import IngestReport
-from ingest.embedder import Embedder, open_embedder
+from ingest.embedding.embedder import Embedder, open_embedder
 from ingest.errors import FootnoteError, IngestError
 from ingest.index import Index
-from ingest.pipeline import Progress, run_ingest
-from ingest.runs import Runs
+from ingest.pipeline.run import Progress, run_ingest
+from ingest.runs.record import Runs
 from ingest.settings import IndexSettings
 
 _NOTE_EVERY_SECONDS = 0.3

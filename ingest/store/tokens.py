@@ -12,8 +12,8 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from ingest.database import Database
-from ingest.terms import STOP_WORDS
+from ingest.store.sqlite import Database
+from ingest.store.terms import STOP_WORDS
 
 SCHEMA = "CREATE TABLE tokens (hash TEXT PRIMARY KEY, signs BLOB NOT NULL);\n"
 

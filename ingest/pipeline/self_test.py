@@ -13,12 +13,12 @@ from typing import Annotated
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from ingest.documents import SelfTest
-from ingest.embedder import Embedder
-from ingest.index.retrieval import query_vector, rank
+from ingest.embedding.embedder import Embedder
+from ingest.index.matrix import Matrix, brought_up_to_date
+from ingest.index.search import query_vector, rank
 from ingest.index.snapshot import Snapshot
-from ingest.index.vectors import Matrix, brought_up_to_date
+from ingest.pipeline.target import Target
 from ingest.repo.checkout import Checkout
-from ingest.target import Target
 
 PLACE = ".footnote/questions.jsonl"
 FIRST = 5
