@@ -10,8 +10,8 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from agent.answer import Answer
-from agent.budget import Spent
 from agent.conversation import Turn
+from agent.model.budget import Spent
 from bot.database import explained, insert
 from bot.events import Question
 from bot.records import AnswerRecord, AnswerText, HumanCall, Vote, answer_record

@@ -213,7 +213,7 @@ def debug_render() -> None:
 @debug_app.command("ground")
 def debug_ground() -> None:
     """{question, passages, answer, ...} -> the verdict on an answer's citations and spans."""
-    from agent.citations import ground_json
+    from agent.grounding import ground_json
 
     _filter_json(ground_json)
 

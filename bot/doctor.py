@@ -11,7 +11,7 @@ from typing import Any, Literal
 from rich.console import Console
 from slack_sdk import WebClient
 
-from agent.checkup import examine_model
+from agent.model.checkup import examine_model
 from agent.settings import AgentSettings
 from bot.channels import read_channels
 from bot.clients import SILENT, SLACK_FAILED, greet, open_clients, slack_error

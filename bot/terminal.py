@@ -14,8 +14,8 @@ from ingest.errors import FootnoteError
 
 if TYPE_CHECKING:
     from agent.answer import Answer
-    from agent.budget import Spent
     from agent.conversation import Conversation
+    from agent.model.budget import Spent
     from bot.journal import Journal, NotTaken
 
 log = logging.getLogger(__name__)

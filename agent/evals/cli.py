@@ -12,7 +12,7 @@ from agent.evals import decisions as decision_scores
 from agent.evals.cases import read_cases
 from agent.evals.measure import Measurement, measure
 from agent.evals.outcomes import Mode, Outcomes
-from agent.evals.page import write_page
+from agent.evals.scorecard import write_page
 from agent.evals.tables import Scores, print_answers, print_decisions, print_trajectory
 from agent.settings import AgentSettings
 from ingest.errors import SettingsError

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from agent.errors import ToolError
 from agent.progress import Progress
-from agent.retrieval import Found, Retrieval
+from agent.searches import Found, Retrieval
 from ingest.documents import CollectionInfo, DocumentInfo, Passage
 from ingest.errors import FootnoteError
 

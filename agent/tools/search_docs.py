@@ -7,7 +7,7 @@ from pydantic import Field
 
 from agent.errors import ToolError
 from agent.progress import Progress
-from agent.retrieval import Retrieval
+from agent.searches import Retrieval
 from agent.tools.base import Arguments, Corpus, ToolResult, plain_schema
 from ingest.errors import UnknownCollection
 

@@ -8,7 +8,7 @@ from itertools import chain
 from markdown_it.token import Token
 from markdown_it.tree import SyntaxTreeNode
 
-from agent.citations.brackets import Brackets, settle
+from agent.grounding.ids import Brackets, settle
 from bot.blocks.addresses import Addresses, openable
 from bot.blocks.bars import BAR, with_bars
 from bot.blocks.grammar import ANSWERS, PLAIN, closed_tags

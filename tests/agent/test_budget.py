@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from agent.answer import Answer
-from agent.budget import Spending, Spent
 from agent.loop import build_agent
+from agent.model.budget import Spending, Spent
 from agent.settings import AgentSettings
 from ingest.index import Index
 from tests.agent.conftest import thread

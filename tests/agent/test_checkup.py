@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from agent.checkup import ModelCheck, examine_model
 from agent.errors import AgentError
+from agent.model.checkup import ModelCheck, examine_model
 from agent.settings import AgentSettings
 from tests.fakes.messages_server import MessagesServer
 from tests.fakes.model_rules import MODELS, ModelRules

@@ -7,7 +7,7 @@ from anthropic.types import CitationsSearchResultLocation, ContentBlock, TextBlo
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.content import paragraphs, passage_blocks, reply_text
+from agent.passages import paragraphs, passage_blocks, reply_text
 from ingest.documents import Passage
 
 PASSAGE = Passage(

@@ -3,8 +3,8 @@
 import pytest
 from inline_snapshot import snapshot
 
-from agent.citations import Grounded, Source, ground, ground_json
 from agent.errors import AgentError
+from agent.grounding import Grounded, Source, ground, ground_json
 from tests.waiting import cpu_seconds
 
 RUNBOOK = Source(

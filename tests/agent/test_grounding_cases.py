@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from agent.citations import ground_json
-from agent.citations.matching import occurs
+from agent.grounding import ground_json
+from agent.grounding.matching import occurs
 from tests.cases import Json, call, each, family, faults, one_of, opened, require, table
 
 MARK = "(⚠ "

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.citations import Source, ground
+from agent.grounding import Source, ground
 
 DOCS = """The failover takes 40 seconds.
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.citations import Source, ground
+from agent.grounding import Source, ground
 
 
 def marks(docs: str, answer: str, question: str = "") -> list[str]:

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from agent.citations import Source, ground
+from agent.grounding import Source, ground
 from tests.waiting import cpu_seconds
 
 

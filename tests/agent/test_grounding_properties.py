@@ -6,8 +6,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from agent.citations import Source, ground
-from agent.citations.statements import read_blocks
+from agent.grounding import Source, ground
+from agent.grounding.statements import read_blocks
 from tests.waiting import cpu_seconds
 
 PIECES = st.sampled_from(

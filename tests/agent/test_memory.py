@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from agent.conversation import CitedChunk, Conversation, Turn
-from agent.memory import history, query_of
+from agent.history import history, query_of
 from ingest.index import Index
 from tests.agent.conftest import Ask, thread
 from tests.agent.test_loop import said, search

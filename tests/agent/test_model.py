@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from agent.answer import Usage
-from agent.cost import cost_usd, tokens
-from agent.deadline import Deadline, DeadlinePassed
 from agent.loop import build_agent
-from agent.model import open_client
+from agent.model.client import open_client
+from agent.model.cost import cost_usd, tokens
+from agent.model.deadline import Deadline, DeadlinePassed
 from agent.settings import AgentSettings
 from ingest.documents import SearchResult
 from ingest.errors import IndexDamaged

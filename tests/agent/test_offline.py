@@ -8,8 +8,8 @@ from markdown_it import MarkdownIt
 
 from agent.answer import Answer
 from agent.conversation import CitedChunk, Conversation, Turn
+from agent.fallback import passages_text
 from agent.loop import Agent, build_agent
-from agent.offline import passages_text
 from agent.settings import AgentSettings
 from ingest.documents import SearchResult
 from ingest.index import Index

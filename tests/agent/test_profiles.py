@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.profiles import COMPAT, PROFILES, UNKNOWN, profile_for
+from agent.model.profiles import COMPAT, PROFILES, UNKNOWN, profile_for
 from agent.settings import AgentSettings
 from tests.fakes.model_rules import MODELS
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agent.retrieval import Retrieval, SearchCache
+from agent.searches import Retrieval, SearchCache
 from agent.tools import TOOLS, Corpus, ToolResult, definitions, run_tool, taken_in
 from ingest.documents import CollectionInfo, DocumentInfo
 from ingest.index import Index

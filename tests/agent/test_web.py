@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
 from agent.answer import WebLink
+from agent.asides.web import public_words
 from agent.settings import AgentSettings
-from agent.web import public_words
 from ingest.documents import Passage
 from ingest.errors import SettingsError
 from ingest.settings import read_settings

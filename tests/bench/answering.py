@@ -6,8 +6,8 @@ from pathlib import Path
 
 from anthropic import Anthropic
 
-from agent.citations import Source, ground
 from agent.conversation import Conversation, Turn
+from agent.grounding import Source, ground
 from agent.loop import build_agent
 from agent.settings import AgentSettings
 from ingest.documents import SearchResult

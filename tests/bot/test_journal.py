@@ -13,7 +13,7 @@ import pytest
 import sqlalchemy as sa
 
 from agent.answer import Answer
-from agent.budget import Spent
+from agent.model.budget import Spent
 from bot import journal as module
 from bot.database import JournalError
 from bot.events import Key, Question

@@ -9,12 +9,12 @@ from collections.abc import Sequence
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from agent.aside import ask_aside
-from agent.content import passage_blocks, reply_text
-from agent.deadline import Deadline, DeadlinePassed
+from agent.asides.request import ask_aside
 from agent.draft import Draft
 from agent.errors import ModelUnavailable
-from agent.model import Model, Request
+from agent.model.client import Model, Request
+from agent.model.deadline import Deadline, DeadlinePassed
+from agent.passages import passage_blocks, reply_text
 from agent.prompts import prompt
 from ingest.documents import Passage
 

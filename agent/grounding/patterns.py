@@ -4,7 +4,7 @@ import errno
 import re
 import signal
 
-from agent.citations.dates import WEEKDAYS, ZONES
+from agent.grounding.dates import WEEKDAYS, ZONES
 
 _URL = r"(?:https?|ftp|ssh|wss?|postgres(?:ql)?|redis|amqp|s3|file)://[^\s<>\"'`\[\]{}|\\^]+"
 # Bounded, and without the brackets that open the next one: "[a](" repeated must not take long.

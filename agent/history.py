@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from agent.content import Block, passage_blocks
 from agent.conversation import CitedChunk, Conversation, Turn
-from agent.profiles import Profile
+from agent.model.profiles import Profile
+from agent.passages import Block, passage_blocks
 from ingest.documents import Passage
 from ingest.index import Index
 

@@ -11,12 +11,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from agent.citations.commands import PROSE_COMMAND
-from agent.citations.matching import HYPHENS
-from agent.citations.quantities import ORDINAL, Value, read_values
-from agent.citations.statements import Span, without
-from agent.citations.tokens import LINK, QUOTE, TOKENS, WELL_KNOWN, clean_url
-from agent.citations.values import nouns
+from agent.grounding.command_lines import PROSE_COMMAND
+from agent.grounding.matching import HYPHENS
+from agent.grounding.patterns import LINK, QUOTE, TOKENS, WELL_KNOWN, clean_url
+from agent.grounding.quantities import ORDINAL, Value, read_values
+from agent.grounding.statements import Span, without
+from agent.grounding.values import nouns
 
 Kind = Literal[
     "code",

@@ -11,12 +11,12 @@ from dataclasses import replace
 from itertools import zip_longest
 
 from agent.answer import Answer
-from agent.characters import unmarked
 from agent.conversation import Conversation
-from agent.deadline import Deadline, DeadlinePassed, Result
 from agent.draft import Draft
 from agent.errors import Cancelled
-from agent.memory import cited_before, query_of
+from agent.history import cited_before, query_of
+from agent.model.characters import unmarked
+from agent.model.deadline import Deadline, DeadlinePassed, Result
 from agent.route import is_small_talk
 from ingest.documents import Passage, SearchResult
 from ingest.errors import FootnoteError, IndexMissing

@@ -13,12 +13,12 @@ from urllib.parse import quote, urlsplit
 from anthropic.types import ContentBlock, Message
 
 from agent.answer import WebLink
-from agent.aside import ask_aside
-from agent.citations.brackets import Brackets, settle
-from agent.deadline import Deadline, DeadlinePassed
+from agent.asides.request import ask_aside
 from agent.draft import Draft
 from agent.errors import ModelUnavailable
-from agent.model import Model, Request
+from agent.grounding.ids import Brackets, settle
+from agent.model.client import Model, Request
+from agent.model.deadline import Deadline, DeadlinePassed
 from agent.progress import Progress
 from agent.prompts import prompt
 from agent.settings import AgentSettings

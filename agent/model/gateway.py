@@ -10,7 +10,7 @@ import httpx2
 from anthropic import Stream
 from anthropic.types import Message, MessageDeltaUsage, RawMessageStreamEvent, Usage
 
-from agent.characters import encodable
+from agent.model.characters import encodable
 
 
 class Filled:

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal
 
-from agent.citations import dates
-from agent.citations.dates import Date
-from agent.citations.units import (
+from agent.grounding import dates
+from agent.grounding.dates import Date
+from agent.grounding.units import (
     LONG_UNIT,
     NO_WORD_BEFORE,
     RATE,

@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from agent.citations.dates import MONTH_NAMES, Date, month_of, same_date
-from agent.citations.quantities import Kind, Value, as_number, ordinals, read_values
-from agent.citations.units import NAMED_UNIT, Measure, Number, measures, names_time, names_unit
+from agent.grounding.dates import MONTH_NAMES, Date, month_of, same_date
+from agent.grounding.quantities import Kind, Value, as_number, ordinals, read_values
+from agent.grounding.units import NAMED_UNIT, Measure, Number, measures, names_time, names_unit
 
 _LIST_MARKER = re.compile(r"(?:(?:^[ \t>]*|(?<=[.;!?] ))\d{1,3}|(?<=: )1)[.)](?=\s)", re.MULTILINE)
 _GLUED_VERSION = re.compile(r"(?<=[A-Za-z])\d+(?:\.\d+)+")

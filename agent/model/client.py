@@ -19,13 +19,13 @@ from anthropic import NOT_GIVEN, Anthropic, Stream
 from anthropic.lib.streaming import MessageStream, ParsedMessageStreamEvent
 from anthropic.types import Message, RawMessageStreamEvent
 
-from agent.characters import encodable
-from agent.content import reply_text
-from agent.deadline import Deadline
 from agent.errors import ModelUnavailable, ParameterRefused
-from agent.failures import names_parameter, unavailable
-from agent.gateway import Filled, sendable
-from agent.profiles import COMPAT, Profile, profile_for
+from agent.model.characters import encodable
+from agent.model.deadline import Deadline
+from agent.model.failures import names_parameter, unavailable
+from agent.model.gateway import Filled, sendable
+from agent.model.profiles import COMPAT, Profile, profile_for
+from agent.passages import reply_text
 from agent.settings import AgentSettings
 
 log = logging.getLogger(__name__)

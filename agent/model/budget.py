@@ -8,7 +8,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from agent.cost import price_is_known
+from agent.model.cost import price_is_known
 from agent.settings import AgentSettings
 
 log = logging.getLogger(__name__)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from anthropic.types import Message
 
-from agent.deadline import Deadline
 from agent.draft import Draft
 from agent.errors import ModelUnavailable
-from agent.model import Model, Request
+from agent.model.client import Model, Request
+from agent.model.deadline import Deadline
 
 
 @dataclass(frozen=True, slots=True)

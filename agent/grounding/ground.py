@@ -15,13 +15,13 @@ from functools import lru_cache
 from typing import Any, Literal
 
 from agent.answer import Unsupported
-from agent.citations.brackets import Brackets, remove_outside_code, settle
-from agent.citations.commands import command_words, is_placeholder
-from agent.citations.evidence import Evidence, Given, supporting
-from agent.citations.matching import HIDDEN, clean, occurs
-from agent.citations.spans import Checked, find_spans
-from agent.citations.statements import Block, Statement, statements
 from agent.errors import AgentError
+from agent.grounding.command_lines import command_words, is_placeholder
+from agent.grounding.evidence import Evidence, Given, supporting
+from agent.grounding.ids import Brackets, remove_outside_code, settle
+from agent.grounding.matching import HIDDEN, clean, occurs
+from agent.grounding.spans import Checked, find_spans
+from agent.grounding.statements import Block, Statement, statements
 
 _OWN_MARK = re.compile(r"(?:\n\n[ \t>]*| )?\(⚠ (?:not in|no source|shortened|from)[^()\n]*\)")
 _COMMENT = re.compile(r"(?:#|//|--\s|;|REM\s|/\*|<!--)\s?(.*)")

@@ -10,8 +10,8 @@ from bisect import bisect_right
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from agent.citations.matching import DASHES, INVISIBLE
-from agent.citations.statements import Block, Citation, Span, read_blocks, without
+from agent.grounding.matching import DASHES, INVISIBLE
+from agent.grounding.statements import Block, Citation, Span, read_blocks, without
 
 _LEAD = r"(?:(?:sources?|source id|chunk|ids?|see|ref|cf\.?|from)\b[:\s]*|[#^])?"
 _ID_SHAPED = re.compile(r"(?=.*[^\W\d_])\S(?:.*\S)?[-‐‑–]\d{1,6}", re.DOTALL)

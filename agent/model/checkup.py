@@ -11,11 +11,11 @@ import httpx2
 from anthropic import Anthropic, APIError, NotFoundError
 from anthropic.types import ModelCapabilities, ModelInfo
 
-from agent.cost import price_is_known
 from agent.errors import AgentError
-from agent.failures import unavailable
-from agent.model import open_client
-from agent.profiles import PROFILES, profile_for
+from agent.model.client import open_client
+from agent.model.cost import price_is_known
+from agent.model.failures import unavailable
+from agent.model.profiles import PROFILES, profile_for
 from agent.settings import AgentSettings
 
 _SECONDS = 15.0

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from functools import cached_property
 
-from agent.citations.commands import (
+from agent.grounding.command_lines import (
     Template,
     chained,
     command_words,
@@ -14,8 +14,8 @@ from agent.citations.commands import (
     parted,
     same_in_other_order,
 )
-from agent.citations.dates import names_weekday, names_zone
-from agent.citations.matching import (
+from agent.grounding.dates import names_weekday, names_zone
+from agent.grounding.matching import (
     DASHES,
     HIDDEN,
     TYPOGRAPHIC,
@@ -25,10 +25,10 @@ from agent.citations.matching import (
     squeezed,
     stands_alone,
 )
-from agent.citations.quantities import Value, read_values
-from agent.citations.spans import Checked
-from agent.citations.tokens import HOST, clean_url
-from agent.citations.values import ValueSet
+from agent.grounding.patterns import HOST, clean_url
+from agent.grounding.quantities import Value, read_values
+from agent.grounding.spans import Checked
+from agent.grounding.values import ValueSet
 
 _PROMPT = re.compile(r"^[ \t]*(?:[$%❯]|[\w.-]+@[\w.-]+[:~\w/]*[#$])[ \t]+(?=\S)", re.MULTILINE)
 _SPAN_OR_FENCE = re.compile(r"(`+)(.+?)(?<!`)\1(?!`)", re.DOTALL)

@@ -1,0 +1,5 @@
+"""An answer and the passages it may cite -> the answer as it may be shown, each claim checked."""
+
+from agent.grounding.ground import Grounded, Source, ground, ground_json
+
+__all__ = ["Grounded", "Source", "ground", "ground_json"]
