@@ -14,7 +14,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_group
 
-from bot.terminal import Terminal
+from bot.report.terminal_answers import Terminal
 from ingest.errors import FootnoteError
 
 

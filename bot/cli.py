@@ -68,7 +68,7 @@ def run(
     _log_to_stderr(settings.log_level)
     ending = Ending().listen()
     with ending.interrupting():
-        from bot.run import serve  # loads every library there is
+        from bot.app import serve  # loads every library there is
     serve(settings, ending, http=http)
 
 
@@ -94,7 +94,7 @@ def sandbox(
 @app.command()
 def status(data_dir: DataDir = None, as_json: AsJson = False) -> None:
     """Show what is indexed, from when, when it is read again, and replies Slack has not taken."""
-    from bot.terminal import replies_not_taken
+    from bot.report.terminal_answers import replies_not_taken
     from ingest.cli import print_state
     from ingest.runs.state import read_state
     from ingest.settings import IndexSettings, read_settings
@@ -133,7 +133,7 @@ def trace(
     as_json: AsJson = False,
 ) -> None:
     """Show how an answer came about: requests, searches, passages, checks, time and cost."""
-    from bot.traces import find_answer, newest, print_newest, print_trace, trace_json
+    from bot.report.traces import find_answer, newest, print_newest, print_trace, trace_json
 
     journal = context.obj.journal
     if answer_id is None:
@@ -160,8 +160,8 @@ def replay(
 
     The question is read from Slack again; those of the terminal only if FOOTNOTE_STORE_TEXT is on.
     """
-    from bot.replay import print_difference, replay
-    from bot.traces import find_answer
+    from bot.report.replay import print_difference, replay
+    from bot.report.traces import find_answer
 
     record = find_answer(context.obj.journal, answer_id)
     answer, told = replay(record, context.obj)
@@ -197,7 +197,7 @@ def report(
 @debug_app.command("message")
 def debug_message() -> None:
     """A Slack message object -> {text}: what the bot reads in it."""
-    from bot.alerts import message_json
+    from bot.reading.message import message_json
 
     _filter_json(message_json)
 

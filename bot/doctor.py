@@ -14,10 +14,10 @@ from slack_sdk import WebClient
 from agent.model.checkup import examine_model
 from agent.settings import AgentSettings
 from bot.channels import read_channels
-from bot.clients import SILENT, SLACK_FAILED, greet, open_clients, slack_error
-from bot.database import open_database
-from bot.manifest import read_manifest
+from bot.journal.database import open_database
 from bot.settings import BotSettings
+from bot.slack.clients import SILENT, SLACK_FAILED, greet, open_clients, slack_error
+from bot.slack.manifest import read_manifest
 from ingest.config_file import read_collections, read_config_file
 from ingest.data_folder import probe_data_folder
 from ingest.embedding.embedder import open_embedder

@@ -11,7 +11,7 @@ from pydantic import SecretStr
 from rich.console import Console
 
 from agent.settings import AgentSettings
-from bot.run import Bot
+from bot.app import Bot
 from bot.sandbox.server import Sandbox
 from bot.settings import BotSettings
 from bot.signals import Ending

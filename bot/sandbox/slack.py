@@ -2,14 +2,14 @@
 
 from dataclasses import asdict, dataclass, field
 
-from bot.manifest import Manifest
-from bot.sandbox.delivery import Delivery
-from bot.sandbox.events import Events
-from bot.sandbox.failures import Failures
+from bot.sandbox.events.delivery import Delivery
+from bot.sandbox.events.event_bodies import Events
+from bot.sandbox.faults import Failures
 from bot.sandbox.refusal import Json
 from bot.sandbox.rules import Rules
-from bot.sandbox.triggers import Triggers
+from bot.sandbox.webapi.triggers import Triggers
 from bot.sandbox.workspace import Workspace
+from bot.slack.manifest import Manifest
 
 
 @dataclass

@@ -7,9 +7,9 @@ import sqlalchemy as sa
 
 from agent.answer import Answer, Verdict
 from agent.trace import Trace
-from bot.events import Question
-from bot.journal import Journal
-from bot.records import AnswerRecord, Vote
+from bot.journal.claims import Journal
+from bot.journal.records import AnswerRecord, Vote
+from bot.question.event import Question
 from ingest.documents import Passage
 
 

@@ -15,21 +15,21 @@ from urllib.request import Request, urlopen
 from agent.answer import Answer
 from agent.conversation import Conversation
 from agent.errors import Cancelled
-from bot.answering import Answering
-from bot.app import build_app, catch_all, event_listeners
+from bot.answering.decide import Answering
+from bot.answering.outbox import Retries
+from bot.answering.recovery import Recovery
 from bot.blocks import render_answer
 from bot.channels import Channel, Channels
-from bot.clients import identify, open_clients
-from bot.commands import Commands
-from bot.edits import Edits
-from bot.journal import Journal, open_journal
-from bot.outbox import Retries
-from bot.recovery import Recovery
+from bot.journal.claims import Journal, open_journal
+from bot.listeners.bolt import build_app, catch_all, event_listeners
+from bot.listeners.commands import Commands
+from bot.listeners.edits import Edits
+from bot.sandbox.events.sockets import SocketMode
 from bot.sandbox.rules import Rules
 from bot.sandbox.server import Sandbox
-from bot.sandbox.socket_mode import SocketMode
 from bot.settings import BotSettings
-from bot.socket_mode import SlackSocket
+from bot.slack.clients import identify, open_clients
+from bot.slack.socket_mode import SlackSocket
 from ingest.documents import Passage
 from tests.waiting import PATIENCE, wait_for
 

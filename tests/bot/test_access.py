@@ -7,13 +7,13 @@ from dataclasses import replace
 import pytest
 from slack_sdk import WebClient
 
-from bot.access import Access, Visit
-from bot.app import ANYTHING, Interaction
 from bot.channels import Channel
-from bot.events import Identity
-from bot.people import People
+from bot.listeners.bolt import ANYTHING, Interaction
+from bot.question.access import Access, Visit
+from bot.question.event import Identity
 from bot.sandbox.server import Sandbox
 from bot.settings import BotSettings
+from bot.slack.people import People
 from tests.bot.stage import Json, Slack
 from tests.bot.test_run import ONCALL, System
 from tests.waiting import wait_for

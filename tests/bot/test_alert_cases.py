@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from bot.alerts import message_json
+from bot.reading.message import message_json
 from tests.cases import Json, call, family, faults, folded, no_exception, opened, require, table
 
 

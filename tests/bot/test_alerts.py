@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.alerts import message_text
+from bot.reading.message import message_text
 
 NAMES = {"U1": "ada"}
 RICH = {"type": "rich_text_section", "elements": [{"type": "text", "text": "deep"}]}

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from bot.announcements import MAX_ATTEMPTS, Announcements
-from bot.clients import open_clients
-from bot.journal import Journal, open_journal
-from bot.records import Announcement
+from bot.journal.claims import Journal, open_journal
+from bot.journal.records import Announcement
+from bot.notices.once import MAX_ATTEMPTS, Announcements
 from bot.sandbox.server import Sandbox
 from bot.settings import BotSettings
+from bot.slack.clients import open_clients
 from tests.bot.stage import Slack
 
 MESSAGE = {"text": "news"}

@@ -9,7 +9,7 @@ import pytest
 
 from agent.answer import Answer
 from agent.conversation import CitedChunk, Conversation
-from bot.status import Statuses
+from bot.reply.status import Statuses
 from tests.bot.conftest import Start
 from tests.bot.stage import RUNBOOK, Json, Script, Slack, answered
 from tests.waiting import PATIENCE, wait_for
@@ -317,8 +317,8 @@ def test_a_status_that_slack_refuses_costs_nothing(slack: Slack, start: Start) -
 def test_a_status_is_refreshed_before_slack_lets_it_fade(
     slack: Slack, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bot.status.REFRESH_SECONDS", 0.05)
-    monkeypatch.setattr("bot.status.PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr("bot.reply.status.REFRESH_SECONDS", 0.05)
+    monkeypatch.setattr("bot.reply.status.PAUSE_SECONDS", 0.01)
     clients = start().answering.clients
     ts = say(slack, "anything")
     status = Statuses(clients.hint).open("C0INCIDENT", ts, "is thinking…")

@@ -12,15 +12,15 @@ from inline_snapshot import snapshot
 from slack_sdk.models.blocks import Block
 
 from agent.answer import Answer
-from bot.announcements import Announcements
-from bot.change_note import Change, change_note, diff_lines, find_successor, stands_in
-from bot.changes import Changes
-from bot.clients import open_clients
-from bot.events import Question
-from bot.journal import Journal, open_journal
-from bot.records import Announcement, CitedText
+from bot.journal.claims import Journal, open_journal
+from bot.journal.records import Announcement, CitedText
+from bot.notices.change_note import Change, change_note, diff_lines, find_successor, stands_in
+from bot.notices.changes import Changes
+from bot.notices.once import Announcements
+from bot.question.event import Question
 from bot.sandbox.server import Sandbox
 from bot.settings import BotSettings
+from bot.slack.clients import open_clients
 from ingest.documents import Passage
 from ingest.index import Index, open_index
 from ingest.pipeline.run import run_ingest

@@ -11,16 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from slack_sdk.models.blocks import Block
 
-from bot.announcements import Announcements
-from bot.clients import open_clients
-from bot.digest import Digest, digest_message
-from bot.journal import Journal, open_journal
-from bot.records import Announcement
+from bot.journal.claims import Journal, open_journal
+from bot.journal.records import Announcement
+from bot.notices.digest import Digest, digest_message
+from bot.notices.once import Announcements
 from bot.report import Asked
+from bot.report.collect import make_report
 from bot.report.gaps import group
-from bot.report.reading import make_report
 from bot.sandbox.server import Sandbox
 from bot.settings import BotSettings
+from bot.slack.clients import open_clients
 from ingest.errors import SettingsError
 from ingest.index import open_index
 from ingest.settings import IndexSettings

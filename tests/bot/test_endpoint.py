@@ -13,9 +13,9 @@ import pytest
 from slack_bolt import App
 from slack_sdk import WebClient
 
-from bot.app import build_app, catch_all
-from bot.endpoint import listen
+from bot.listeners.bolt import build_app, catch_all
 from bot.sandbox.server import Sandbox
+from bot.slack.endpoint import listen
 from tests.bot.stage import Running, Script
 from tests.waiting import free_port, wait_for
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from agent.conversation import Conversation
-from bot.manifest import Manifest
 from bot.sandbox.server import Sandbox
+from bot.slack.manifest import Manifest
 from tests.bot.play import Play
 from tests.bot.stage import patient_rules
 from tests.cases import Json, call, family, faults, folded, named, one_of, opened, require, table

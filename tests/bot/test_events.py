@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.events import Deleted, Edited, Identity, Key, Question, read_event
-from bot.mentions import mentioned, without_mention
+from bot.question.event import Deleted, Edited, Identity, Key, Question, read_event
+from bot.reading.mentions import mentioned, without_mention
 
 ME = Identity("U0FOOTNOTE", "B0FOOTNOTE", "T0SANDBOX", "E0CORP")
 AT = "<@U0FOOTNOTE>"

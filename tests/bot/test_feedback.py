@@ -12,11 +12,11 @@ from slack_sdk.webhook import WebhookResponse
 
 from agent.answer import Answer
 from bot.blocks.elements import section
-from bot.events import Key, by_hand
-from bot.feedback import passage_blocks, summary
-from bot.home import EXAMPLES, run_lines
-from bot.records import answer_record
-from bot.responses import say
+from bot.journal.records import answer_record
+from bot.listeners.feedback import passage_blocks, summary
+from bot.listeners.home import EXAMPLES, run_lines
+from bot.question.event import Key, by_hand
+from bot.reply.in_private import say
 from ingest.runs.record import Run
 from tests.bot import test_run
 from tests.bot.stage import RUNBOOK, Json

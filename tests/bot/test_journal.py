@@ -14,10 +14,10 @@ import sqlalchemy as sa
 
 from agent.answer import Answer
 from agent.model.budget import Spent
-from bot import journal as module
-from bot.database import JournalError
-from bot.events import Key, Question
-from bot.journal import Journal, open_journal
+from bot.journal import claims as module
+from bot.journal.claims import Journal, open_journal
+from bot.journal.database import JournalError
+from bot.question.event import Key, Question
 from ingest.errors import DataFolderError, FootnoteError, SettingsError
 
 ASKED = Question("T1", "C1", "1.1", "1.1", "U1", "why?", "channel", is_mention=True, gesture="g1")

@@ -6,7 +6,7 @@ import pytest
 
 from bot.blocks import render_answer, render_runbook
 from bot.blocks.elements import section, shortened
-from bot.blocks.pages import Pages
+from bot.blocks.page_links import Pages
 from bot.blocks.split import Style
 from tests.bot.answers import DRAIN, answer
 from tests.bot.shown import shown

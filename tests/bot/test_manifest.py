@@ -9,8 +9,8 @@ import pytest
 import yaml
 from jsonschema import Draft7Validator
 
-from bot.sandbox import methods
-from bot.sandbox.api import METHODS
+from bot.sandbox.webapi import methods
+from bot.sandbox.webapi.call import METHODS
 
 ROOT = Path(__file__).resolve().parents[2]
 AGENT = ROOT / "manifest.yml"

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from bot.events import NOTICE, Identity, Question, read_message
-from bot.manners import decide
+from bot.question.event import NOTICE, Identity, Question, read_message
+from bot.question.policy import decide
 
 ME = Identity("U0FOOTNOTE", "B0FOOTNOTE", "T0SANDBOX")
 AT = "<@U0FOOTNOTE>"

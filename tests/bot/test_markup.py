@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.markup import escape, inert, read_text, unescape
+from bot.reading.mrkdwn import escape, inert, read_text, unescape
 
 NAMES = {"U1": "ada", "S1": "oncall", "C1": "ops"}
 

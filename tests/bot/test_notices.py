@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from agent.settings import AgentSettings
-from bot import notices
-from bot.events import NOTICE
-from bot.journal import open_journal
-from bot.records import CitedText
-from bot.run import Bot
+from bot.app import Bot
+from bot.journal.claims import open_journal
+from bot.journal.records import CitedText
+from bot.notices import notifier as notices
+from bot.question.event import NOTICE
 from bot.sandbox.server import Sandbox
 from bot.settings import BotSettings
 from ingest.settings import IndexSettings

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from bot.events import Key, by_hand
+from bot.question.event import Key, by_hand
 from tests.bot.conftest import Start
 from tests.bot.stage import Script, Slack
 
@@ -64,7 +64,7 @@ def test_a_minute_later_there_is_room_again(
     ask(slack)
     running.settle(2)
     now = time.time()
-    monkeypatch.setattr("bot.pace.time.time", lambda: now + 61)
+    monkeypatch.setattr("bot.answering.rate_limit.time.time", lambda: now + 61)
     ask(slack)
     running.settle(4)
     assert len(slack.posts()) == 2

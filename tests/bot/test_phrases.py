@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.phrases import asks, is_question, is_stop
+from bot.question.intent import asks, is_question, is_stop
 from tests.waiting import cpu_seconds
 
 ASKING = [

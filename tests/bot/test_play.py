@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from bot.manifest import Manifest
 from bot.sandbox.server import Sandbox
+from bot.slack.manifest import Manifest
 from tests.bot.play import Play
 from tests.bot.stage import patient_rules
 from tests.bot.test_event_cases import unmet

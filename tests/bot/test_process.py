@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.manifest import Manifest
 from bot.sandbox.server import Sandbox
+from bot.slack.manifest import Manifest
 from tests.bot.stage import Json, Slack, patient_rules
 from tests.conftest import ROOT
 from tests.fakes.messages_server import MessagesServer

@@ -2,8 +2,8 @@
 
 import pytest
 
-from bot.phrases import asks
-from bot.remarks import is_remark
+from bot.question.intent import asks
+from bot.question.remarks import is_remark
 
 REMARKS = [
     "thanks", "thx that worked", "thanks a lot, got it!", "tyvm", "ok", "k", "+1", ":+1:", "👍", "",

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from bot.alerts import message_text
+from bot.reading.message import message_text
 
 
 def test_the_text_that_blocks_repeat_is_said_once() -> None:

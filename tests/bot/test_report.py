@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from bot.__main__ import app
-from bot.journal import Journal, open_journal
-from bot.manifest import Manifest
+from bot.journal.claims import Journal, open_journal
 from bot.report import Asked, percentile
+from bot.report.collect import make_report
 from bot.report.gaps import group
 from bot.report.page import report_page
-from bot.report.reading import make_report
 from bot.sandbox.server import Sandbox
+from bot.slack.manifest import Manifest
 from ingest.documents import DocumentInfo
 from ingest.errors import FootnoteError
 from tests.bot.past import answered, cited, voted

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from agent.settings import AgentSettings
-from bot.clients import SlackRefused
-from bot.endpoint import listen
-from bot.manifest import Manifest
-from bot.run import Bot, serve
+from bot.app import Bot, serve
 from bot.sandbox.server import Sandbox
 from bot.settings import BotSettings
 from bot.signals import Ending
+from bot.slack.clients import SlackRefused
+from bot.slack.endpoint import listen
+from bot.slack.manifest import Manifest
 from ingest.errors import DataFolderBusy, FootnoteError, SettingsError
 from ingest.settings import IndexSettings
 from tests.bot.stage import Json, Slack, patient_rules

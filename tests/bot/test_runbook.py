@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.alert_names import Alert, read_alert
-from bot.alerts import message_text
 from bot.blocks import render_runbook
-from bot.runbook import Runbook, find_runbook
+from bot.reading.message import message_text
+from bot.runbooks.alert import Alert, read_alert
+from bot.runbooks.find import Runbook, find_runbook
 from ingest.index import Index, open_index
 from ingest.pipeline.run import run_ingest
 from ingest.settings import IndexSettings

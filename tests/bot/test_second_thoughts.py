@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from bot.edits import Edits
-from bot.events import read_message
+from bot.listeners.edits import Edits
+from bot.question.event import read_message
 from tests.bot.conftest import Start
 from tests.bot.stage import Json, Script, Slack
 from tests.waiting import PATIENCE, wait_for

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from slack_bolt import App
 
-from bot.clients import SlackRefused, identify, open_clients
-from bot.events import Question
+from bot.question.event import Question
+from bot.question.thread import EVENT_TYPE
 from bot.sandbox.server import Sandbox
 from bot.settings import BotSettings
-from bot.socket_mode import SlackSocket
-from bot.thread import EVENT_TYPE
+from bot.slack.clients import SlackRefused, identify, open_clients
+from bot.slack.socket_mode import SlackSocket
 from tests.bot.conftest import Start
 from tests.bot.stage import Json, Script, Slack
 from tests.waiting import PATIENCE, wait_for

@@ -17,11 +17,11 @@ import pytest
 from slack_bolt import App
 from websockets.sync.server import ServerConnection
 
-from bot.clients import SlackRefused, open_clients
 from bot.sandbox.server import Sandbox
 from bot.settings import BotSettings
-from bot.socket_line import Line
-from bot.socket_mode import SlackSocket, Timing
+from bot.slack.clients import SlackRefused, open_clients
+from bot.slack.socket_line import Line
+from bot.slack.socket_mode import SlackSocket, Timing
 from tests.bot.stage import Slack
 from tests.fakes.bad_line import BadLine, Break
 from tests.fakes.switchboard import Switchboard, acknowledged, envelope, greet, say

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from agent.answer import Answer
 from agent.conversation import Conversation
 from bot.blocks import render_body
-from bot.events import Key
-from bot.stream import growth
+from bot.question.event import Key
+from bot.reply.stream import growth
 from tests.bot.answers import answer
 from tests.bot.conftest import Start
 from tests.bot.stage import Json, Script, Slack, answered

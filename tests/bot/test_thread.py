@@ -9,11 +9,9 @@ from hypothesis import strategies as st
 
 from agent.answer import Answer
 from agent.conversation import CitedChunk
-from bot.events import NOTICE, Identity, Question
-from bot.manners import decide
-from bot.markup import plain_parts
-from bot.outgoing import MAX_METADATA, answer_payload
-from bot.thread import (
+from bot.question.event import NOTICE, Identity, Question
+from bot.question.policy import decide
+from bot.question.thread import (
     MAX_CHARS,
     alert_text,
     build_conversation,
@@ -22,6 +20,8 @@ from bot.thread import (
     question_text,
     replies_of,
 )
+from bot.reading.mrkdwn import plain_parts
+from bot.reply.outgoing import MAX_METADATA, answer_payload
 from ingest.documents import Passage
 
 ME = Identity("U0FOOTNOTE", "B0FOOTNOTE", "T1")

@@ -12,8 +12,8 @@ from typer.testing import CliRunner, Result
 
 from agent.answer import Answer
 from bot.__main__ import app
-from bot.events import Question
-from bot.journal import open_journal
+from bot.journal.claims import open_journal
+from bot.question.event import Question
 from bot.sandbox.server import Sandbox
 from ingest.errors import FootnoteError
 from tests.bot.stage import RUNBOOK, Slack

@@ -12,9 +12,9 @@ from typer.testing import CliRunner
 from agent.answer import Answer
 from agent.conversation import Conversation
 from bot.__main__ import app
-from bot.home import reply_lines
-from bot.journal import NotTaken
-from bot.outbox import Retries
+from bot.answering.outbox import Retries
+from bot.journal.claims import NotTaken
+from bot.listeners.home import reply_lines
 from tests.bot.conftest import Start
 from tests.bot.stage import Json, Script, Slack, answered
 from tests.waiting import PATIENCE, wait_for

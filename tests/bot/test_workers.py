@@ -3,7 +3,7 @@
 import functools
 import threading
 
-from bot.workers import Workers
+from bot.answering.workers import Workers
 from tests.waiting import PATIENCE, wait_for
 
 
