@@ -17,7 +17,7 @@ from bot.channels import Channel, Channels
 from bot.journal.claims import Journal
 from bot.journal.records import NotedMessage
 from bot.question.access import Access, Visit
-from bot.question.event import Deleted, Found, Identity, Message, Question, read_event
+from bot.question.event import Deleted, Found, Question, read_event
 from bot.question.policy import NOT_PART, Decision, decide
 from bot.question.thread import is_whole, notes, read_thread, replies_of
 from bot.reading.mrkdwn import escape
@@ -27,6 +27,7 @@ from bot.reply.status import Session, Statuses
 from bot.reply.wording import BUSY, HELP, STOPPED_EARLY, UNREADABLE
 from bot.settings import BotSettings
 from bot.slack.clients import SLACK_FAILED, Clients, slack_error
+from bot.slack.identity import Identity, Message
 from bot.slack.people import People
 
 log = logging.getLogger(__name__)

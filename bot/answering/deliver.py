@@ -21,7 +21,7 @@ from bot.blocks.elements import actions, button, section
 from bot.channels import Channel
 from bot.journal.claims import Journal
 from bot.journal.database import JournalError
-from bot.question.event import Identity, Key, Message, Question
+from bot.question.event import Key, Question
 from bot.question.thread import alert_text, build_conversation, notes, runbook_of
 from bot.reply.in_private import NOWHERE, Responder
 from bot.reply.in_thread import Replier
@@ -40,6 +40,7 @@ from bot.reply.wording import (
     with_notes,
 )
 from bot.slack.clients import GONE, Clients
+from bot.slack.identity import Identity, Message
 from bot.slack.people import People
 
 log = logging.getLogger(__name__)

@@ -19,11 +19,12 @@ from bot.answering.deliver import Delivery, Unsent
 from bot.answering.outbox import Outbox, Retries
 from bot.answering.workers import Workers
 from bot.journal.claims import Journal
-from bot.question.event import Key, Message, Question
+from bot.question.event import Key, Question
 from bot.reply.in_private import Responder
 from bot.reply.in_thread import Replier
 from bot.reply.status import Session, Status, Statuses, Unseen
 from bot.reply.wording import RESTARTING, THINKING
+from bot.slack.identity import Message
 
 log = logging.getLogger(__name__)
 

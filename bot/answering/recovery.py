@@ -10,10 +10,11 @@ from collections.abc import Sequence
 from bot.answering.decide import Answering
 from bot.journal.claims import MAX_ATTEMPTS
 from bot.journal.records import NotedMessage
-from bot.question.event import Identity, Message, Question, by_hand, read_message
+from bot.question.event import Question, by_hand, read_message
 from bot.question.thread import read_thread, replies_of
 from bot.reply.wording import given_up
 from bot.slack.clients import SLACK_FAILED, may_heal, slack_error
+from bot.slack.identity import Identity, Message
 
 log = logging.getLogger(__name__)
 

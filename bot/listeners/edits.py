@@ -13,11 +13,12 @@ from bot.answering.recovery import find_question
 from bot.blocks.around import AGAIN
 from bot.blocks.elements import actions, button
 from bot.listeners.bolt import Interaction
-from bot.question.event import Key, Message, Question, by_hand
+from bot.question.event import Key, Question, by_hand
 from bot.question.thread import read_thread, replies_of
 from bot.reply.in_private import say
 from bot.reply.wording import NOT_NOW
 from bot.slack.clients import SLACK_FAILED, slack_error
+from bot.slack.identity import Message
 
 log = logging.getLogger(__name__)
 

@@ -15,8 +15,8 @@ from slack_sdk import WebClient
 from bot.journal.claims import Journal
 from bot.journal.database import insert
 from bot.journal.records import Announcement
-from bot.question.event import NOTICE
 from bot.slack.clients import SLACK_FAILED, is_passing, slack_error
+from bot.slack.identity import NOTICE
 
 log = logging.getLogger(__name__)
 

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from bot.channels import OFF, Channel
-from bot.question.event import Identity, Question
+from bot.question.event import Question
 from bot.settings import BotSettings
+from bot.slack.identity import Identity
 from bot.slack.people import People
 
 _SHARED = (

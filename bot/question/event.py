@@ -6,12 +6,12 @@ bots, housekeeping, edits without a new mention) and gives the rest one shape.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 from bot.reading.block_text import string
 from bot.reading.mentions import files_of, mentions, words_of
+from bot.slack.identity import Identity, Message
 
-Message = Mapping[str, Any]
 Origin = Literal["message", "shortcut", "command"]
 """How a question was asked: by writing a message, or about one, or where nobody else sees it."""
 
@@ -19,42 +19,6 @@ SPOKEN = (None, "", "file_share", "thread_broadcast", "me_message")
 """Subtypes of what people say; all others are notices of Slack."""
 _DIRECT = ("im", "app_home")
 _TYPE_BY_PREFIX = {"D": "im", "G": "group", "C": "channel"}
-
-NOTICE = "footnote_notice"
-"""Type of the metadata of what Footnote says without being asked."""
-
-
-@dataclass(frozen=True, slots=True)
-class Identity:
-    """Who Footnote is in this workspace."""
-
-    user_id: str
-    bot_id: str | None
-    team_id: str
-    enterprise_id: str | None = None
-
-    def wrote(self, message: Message) -> bool:
-        """True for own messages: known by own ids, never by 'some bot wrote it'."""
-        bot_id = message.get("bot_id")
-        return message.get("user") == self.user_id or bool(bot_id and bot_id == self.bot_id)
-
-    def spoke(self, message: Message) -> bool:
-        """True for own messages by which Footnote takes part: all but its notices."""
-        return self.wrote(message) and metadata_of(message)[0] != NOTICE
-
-    def home(self, *teams: str | None) -> bool:
-        """True when one of these is this workspace or its organisation, or none is told."""
-        told = {team for team in teams if team}
-        return not told or not told.isdisjoint({self.team_id, self.enterprise_id})
-
-
-def metadata_of(message: Message) -> tuple[str | None, dict[str, Any]]:
-    """Type and payload of a message's metadata; none of it is to be trusted."""
-    metadata = message.get("metadata")
-    if not isinstance(metadata, dict):
-        return None, {}
-    payload = metadata.get("event_payload")
-    return string(metadata.get("event_type")), payload if isinstance(payload, dict) else {}
 
 
 @dataclass(frozen=True, slots=True)

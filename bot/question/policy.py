@@ -20,10 +20,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bot.question.addressee import calls_another, calls_one_of
-from bot.question.event import SPOKEN, Identity, Message, Question, metadata_of
+from bot.question.event import SPOKEN, Question
 from bot.question.intent import asks, is_question, is_stop
 from bot.question.remarks import is_remark
 from bot.reading.mentions import mentioned, mentions, words_of
+from bot.slack.identity import Identity, Message, metadata_of
 
 Action = Literal["answer", "help", "stop", "ignore"]
 

@@ -15,11 +15,12 @@ from typing import Any
 from slack_sdk import WebClient
 
 from agent.conversation import CitedChunk, Conversation, Turn
-from bot.question.event import Identity, Message, Question, metadata_of
+from bot.question.event import Question
 from bot.reading.block_text import items, string
 from bot.reading.mentions import files_of, without_own_mention
 from bot.reading.message import message_text
 from bot.reading.mrkdwn import Names
+from bot.slack.identity import Identity, Message, metadata_of
 
 EVENT_TYPE = "footnote_answer"
 """Type of the metadata that an own reply carries."""

@@ -12,7 +12,7 @@ from typing import Any
 from slack_sdk import WebClient
 
 from agent.answer import Answer
-from bot.question.event import Message, Question, metadata_of
+from bot.question.event import Question
 from bot.question.thread import EVENT_TYPE, read_thread
 from bot.reply.outgoing import (
     ContentRefused,
@@ -25,6 +25,7 @@ from bot.reply.outgoing import (
 )
 from bot.reply.stream import Stream
 from bot.slack.clients import CONTENT, METADATA, SLACK_FAILED, is_passing, may_heal, slack_error
+from bot.slack.identity import Message, metadata_of
 
 log = logging.getLogger(__name__)
 

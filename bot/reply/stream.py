@@ -14,10 +14,11 @@ from slack_sdk.errors import SlackApiError
 from agent.answer import Answer
 from bot.blocks import render_body
 from bot.blocks.elements import Block, context
-from bot.question.event import Identity, Question
+from bot.question.event import Question
 from bot.question.thread import read_thread, unmarked
 from bot.reading.mrkdwn import escape
 from bot.slack.clients import LIMITED, SLACK_FAILED, Clients, slack_error
+from bot.slack.identity import Identity
 
 log = logging.getLogger(__name__)
 

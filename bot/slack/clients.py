@@ -15,8 +15,8 @@ from slack_sdk.http_retry.builtin_handlers import (
 )
 from slack_sdk.web import SlackResponse
 
-from bot.question.event import Identity
 from bot.settings import BotSettings
+from bot.slack.identity import Identity
 from ingest.errors import FootnoteError, SettingsError
 
 SLACK_FAILED = (SlackApiError, OSError, HTTPException)

@@ -10,9 +10,9 @@ from slack_sdk import WebClient
 from bot.channels import Channel
 from bot.listeners.bolt import ANYTHING, Interaction
 from bot.question.access import Access, Visit
-from bot.question.event import Identity
 from bot.sandbox.server import Sandbox
 from bot.settings import BotSettings
+from bot.slack.identity import Identity
 from bot.slack.people import People
 from tests.bot.stage import Json, Slack
 from tests.bot.test_run import ONCALL, System

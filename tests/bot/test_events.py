@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.question.event import Deleted, Edited, Identity, Key, Question, read_event
+from bot.question.event import Deleted, Edited, Key, Question, read_event
 from bot.reading.mentions import mentioned, without_mention
+from bot.slack.identity import Identity
 
 ME = Identity("U0FOOTNOTE", "B0FOOTNOTE", "T0SANDBOX", "E0CORP")
 AT = "<@U0FOOTNOTE>"

@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
-from bot.question.event import NOTICE, Identity, Question, read_message
+from bot.question.event import Question, read_message
 from bot.question.policy import decide
+from bot.slack.identity import NOTICE, Identity
 
 ME = Identity("U0FOOTNOTE", "B0FOOTNOTE", "T0SANDBOX")
 AT = "<@U0FOOTNOTE>"

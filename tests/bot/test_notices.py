@@ -15,9 +15,9 @@ from bot.app import Bot
 from bot.journal.claims import open_journal
 from bot.journal.records import CitedText
 from bot.notices import notifier as notices
-from bot.question.event import NOTICE
 from bot.sandbox.server import Sandbox
 from bot.settings import BotSettings
+from bot.slack.identity import NOTICE
 from ingest.settings import IndexSettings
 from tests.bot.past import answered
 from tests.bot.stage import Json, Slack

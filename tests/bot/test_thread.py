@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from agent.answer import Answer
 from agent.conversation import CitedChunk
-from bot.question.event import NOTICE, Identity, Question
+from bot.question.event import Question
 from bot.question.policy import decide
 from bot.question.thread import (
     MAX_CHARS,
@@ -22,6 +22,7 @@ from bot.question.thread import (
 )
 from bot.reading.mrkdwn import plain_parts
 from bot.reply.outgoing import MAX_METADATA, answer_payload
+from bot.slack.identity import NOTICE, Identity
 from ingest.documents import Passage
 
 ME = Identity("U0FOOTNOTE", "B0FOOTNOTE", "T1")
