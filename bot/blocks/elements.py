@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from bot.blocks.links import openable
+from bot.reading.addresses import openable
 from bot.reading.mrkdwn import escape
 
 Block = dict[str, Any]

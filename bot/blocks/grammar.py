@@ -16,7 +16,7 @@ from markdown_it.rules_block import StateBlock, reference
 from markdown_it.rules_inline import StateInline
 
 from bot.blocks.bars import table_with_bars
-from bot.blocks.links import ADDRESS, trimmed
+from bot.reading.addresses import ADDRESS, trimmed
 
 _SLACK_LINK = re.compile(r"<((?:https?|mailto):[^\s<>|]*)\|([^<>\n]*)>")
 _DEFINITION = re.compile(r"\[([^\[\]\n]{1,200})\]:[ \t]*<?(?:[a-z][a-z0-9+.-]*:|\.{0,2}/|#)", re.I)

@@ -11,7 +11,7 @@ from markdown_it.tree import SyntaxTreeNode
 from agent.grounding.ids import Brackets, settle
 from bot.blocks.bars import BAR, with_bars
 from bot.blocks.grammar import ANSWERS, PLAIN, closed_tags
-from bot.blocks.links import Addresses, openable
+from bot.blocks.links import Addresses
 from bot.blocks.nodes import (
     HARD_BREAK,
     Code,
@@ -26,6 +26,7 @@ from bot.blocks.nodes import (
     Table,
     stripped,
 )
+from bot.reading.addresses import openable
 
 Words = Callable[[Sequence[Token]], Runs]
 

@@ -13,10 +13,11 @@ from agent.answer import Answer, Verdict
 from bot.blocks.around import Extra, buttons, footer, sources, verdict_line
 from bot.blocks.debug import read_request
 from bot.blocks.elements import Block, context
-from bot.blocks.links import Addresses, may_be_linked
+from bot.blocks.links import Addresses
 from bot.blocks.nodes import Code, Node, Paragraph, Run, cited, plain
 from bot.blocks.parse import Reading, read_markdown
 from bot.blocks.split import Piece, Style, split
+from bot.reading.addresses import may_be_linked
 from bot.reading.mrkdwn import escape, inert
 from ingest.documents import DocumentInfo, Passage
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from bot.blocks.links import trimmed
+from bot.reading.addresses import trimmed
 from bot.reading.block_text import BlockReader, items, string
 from bot.reading.mrkdwn import Names, no_names
 from bot.reading.repeats import ADDRESS, Group, Segment, covers, folded

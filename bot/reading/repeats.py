@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from bot.blocks.links import trimmed
+from bot.reading.addresses import trimmed
 
 ADDRESS = re.compile(r"\b[A-Za-z][A-Za-z0-9+.-]{1,30}://[^\s<>\"`]+")
 _MARKS = re.compile(r"[*_~`]+|(?<!\S)[-+•·●◦▪]+(?!\S)")

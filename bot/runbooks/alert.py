@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import islice
 from urllib.parse import urlsplit
 
-from bot.blocks.links import ADDRESS, trimmed
+from bot.reading.addresses import ADDRESS, trimmed
 from bot.reading.message import RUNBOOK
 
 _LABEL = r"[\s\"'`*_]*[:=][\s\"'`*_]*"

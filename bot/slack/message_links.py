@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from slack_sdk import WebClient
 
-from bot.blocks.links import openable
+from bot.reading.addresses import openable
 from bot.report import Asked
 from bot.slack.clients import GONE, SLACK_FAILED, slack_error
 
