@@ -15,10 +15,10 @@ from bot.notices.once import Announcements
 from bot.reading.mrkdwn import escape
 from bot.report import Asked, Complaint, Gap, Report
 from bot.report.collect import read_report
+from bot.report.question_links import permalinks
 from bot.report.words import counted, told_cost, told_seconds, told_verdict
 from bot.settings import BotSettings
 from bot.slack.clients import SLACK_FAILED, Clients, slack_error
-from bot.slack.message_links import permalinks
 from ingest.index import Index
 from ingest.runs.schedule import last_due, read_trigger
 
