@@ -19,11 +19,12 @@ from bot.answering.recovery import Recovery
 from bot.answering.rendering import rendering, runbooks
 from bot.channels import read_channels, read_owners
 from bot.journal.claims import open_journal
-from bot.listeners.bolt import Interaction, Listener, build_app, catch_all, event_listeners
+from bot.listeners.bolt import Interaction, Listener, build_app, catch_all
 from bot.listeners.commands import Commands
 from bot.listeners.edits import Edits
 from bot.listeners.feedback import Feedback
 from bot.listeners.home import Home
+from bot.listeners.messages import event_listeners
 from bot.notices.notifier import Notices
 from bot.question.access import Visit
 from bot.settings import BotSettings

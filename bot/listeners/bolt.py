@@ -17,7 +17,6 @@ from slack_sdk import WebClient
 
 from bot.answering.decide import Answering
 from bot.question.access import Visit
-from bot.question.event import Deleted, Edited, Question
 from bot.reply.in_private import say
 from bot.reply.wording import NOT_NOW
 from ingest.errors import FootnoteError
@@ -132,29 +131,6 @@ def _is_whole(body: dict[str, Any]) -> bool:
         and all(isinstance(action, dict) for action in actions)
         and (isinstance(body.get("view"), dict) or not str(body.get("type")).startswith("view_"))
     )
-
-
-def event_listeners(answering: Answering, revise: Callable[[Question], None]) -> list[Listener]:
-    """What makes questions: mentions, messages, and everything that happens to them."""
-
-    def handle(context: BoltContext) -> None:
-        found = context.get("found")
-        if isinstance(found, Question):
-            answering.consider(found)
-        elif isinstance(found, Edited):
-            revise(found.question)
-        elif isinstance(found, Deleted):
-            answering.forget(found)
-
-    def stopped(event: dict[str, Any]) -> None:
-        """Somebody pressed Slack's own Stop button."""
-        answering.stop_thread(str(event.get("channel")), str(event.get("thread_ts")))
-
-    return [
-        Listener("event", "app_mention", handle),
-        Listener("event", "message", handle),
-        Listener("event", "agent_session_stopped", stopped),
-    ]
 
 
 def catch_all() -> list[Listener]:

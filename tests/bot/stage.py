@@ -21,9 +21,10 @@ from bot.answering.recovery import Recovery
 from bot.blocks import render_answer
 from bot.channels import Channel, Channels
 from bot.journal.claims import Journal, open_journal
-from bot.listeners.bolt import build_app, catch_all, event_listeners
+from bot.listeners.bolt import build_app, catch_all
 from bot.listeners.commands import Commands
 from bot.listeners.edits import Edits
+from bot.listeners.messages import event_listeners
 from bot.sandbox.events.sockets import SocketMode
 from bot.sandbox.rules import Rules
 from bot.sandbox.server import Sandbox
