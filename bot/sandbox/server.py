@@ -21,12 +21,12 @@ from bot.sandbox.events.sockets import SocketMode
 from bot.sandbox.page import site
 from bot.sandbox.page.guard import Guard
 from bot.sandbox.people import control
-from bot.sandbox.refusal import Refusal
-from bot.sandbox.rules import Rules
-from bot.sandbox.slack import Slack, open_slack
 from bot.sandbox.webapi import call as api
 from bot.sandbox.webapi import methods
 from bot.sandbox.webapi.responses import respond
+from bot.sandbox.webapi.slack import Slack, open_slack
+from bot.sandbox.workspace.refusal import Refusal
+from bot.sandbox.workspace.rules import Rules
 from bot.slack.manifest import Manifest, read_manifest
 from ingest.errors import FootnoteError
 

@@ -26,8 +26,8 @@ from bot.listeners.commands import Commands
 from bot.listeners.edits import Edits
 from bot.listeners.messages import event_listeners
 from bot.sandbox.events.sockets import SocketMode
-from bot.sandbox.rules import Rules
 from bot.sandbox.server import Sandbox
+from bot.sandbox.workspace.rules import Rules
 from bot.settings import BotSettings
 from bot.slack.clients import identify, open_clients
 from bot.slack.socket_mode import SlackSocket

@@ -9,8 +9,8 @@ from collections.abc import Coroutine
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from bot.sandbox.refusal import Json
-from bot.sandbox.rules import Rules
+from bot.sandbox.workspace.refusal import Json
+from bot.sandbox.workspace.rules import Rules
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,9 @@ import time
 from copy import deepcopy
 
 from bot.sandbox.events.delivery import Delivery
-from bot.sandbox.refusal import Json
-from bot.sandbox.webapi.read_back import translated
-from bot.sandbox.workspace import Post, Workspace
+from bot.sandbox.events.read_back import translated
+from bot.sandbox.workspace.refusal import Json
+from bot.sandbox.workspace.workspace import Post, Workspace
 from bot.slack.manifest import Manifest
 
 MESSAGE_EVENTS = {

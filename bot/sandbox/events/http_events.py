@@ -10,8 +10,8 @@ from urllib.request import ProxyHandler, Request, build_opener
 from slack_sdk.signature import SignatureVerifier
 
 from bot.sandbox.events.delivery import Answer, Retry, Silence
-from bot.sandbox.refusal import Json
-from bot.sandbox.rules import Rules
+from bot.sandbox.workspace.refusal import Json
+from bot.sandbox.workspace.rules import Rules
 
 SIGNING_SECRET = "sandbox"  # noqa: S105 - the fixed secret of a workspace that only exists here
 

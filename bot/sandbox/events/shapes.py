@@ -2,10 +2,10 @@
 
 from copy import deepcopy
 
-from bot.sandbox.places import CREATED
-from bot.sandbox.refusal import Json
-from bot.sandbox.webapi.read_back import translated
-from bot.sandbox.workspace import Post, Workspace
+from bot.sandbox.events.read_back import translated
+from bot.sandbox.workspace.places import CREATED
+from bot.sandbox.workspace.refusal import Json
+from bot.sandbox.workspace.workspace import Post, Workspace
 
 
 def bot_message(space: Workspace, content: Json, thread_ts: str | None) -> Json:

@@ -8,8 +8,8 @@ from typing import Any
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from bot.sandbox.events.delivery import Answer, Retry, Silence
-from bot.sandbox.refusal import Json, Refusal
-from bot.sandbox.rules import Rules
+from bot.sandbox.workspace.refusal import Json, Refusal
+from bot.sandbox.workspace.rules import Rules
 
 MOST_CONNECTIONS = 10
 Outcome = asyncio.Future[Answer | Silence]

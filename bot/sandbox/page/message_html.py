@@ -10,7 +10,7 @@ from markdown_it.renderer import RendererHTML
 from bot.sandbox.page.emoji import emoji
 from bot.sandbox.page.mrkdwn_html import Name, inline, mention, render
 from bot.sandbox.page.safe_html import Html, el, join, link
-from bot.sandbox.refusal import Json
+from bot.sandbox.workspace.refusal import Json
 
 
 def _outside_links(self: RendererHTML, tokens: Any, index: int, options: Any, env: Any) -> str:

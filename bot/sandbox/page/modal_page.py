@@ -3,8 +3,8 @@
 from bot.sandbox.page.message_html import Place, block
 from bot.sandbox.page.safe_html import Html, el, join
 from bot.sandbox.page.workspace_page import Look, name
-from bot.sandbox.refusal import Json
-from bot.sandbox.slack import Slack
+from bot.sandbox.webapi.slack import Slack
+from bot.sandbox.workspace.refusal import Json
 
 
 def modal(slack: Slack, look: Look) -> Html:

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Callable
 
+from bot.sandbox.events.translation import unescape
 from bot.sandbox.page.emoji import emoji
 from bot.sandbox.page.safe_html import Html, el, join, link
-from bot.sandbox.webapi.translation import unescape
 
 Name = Callable[[str], str]
 """The name behind an id."""

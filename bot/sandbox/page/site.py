@@ -13,7 +13,7 @@ from bot.sandbox.page.docs_page import docs_page
 from bot.sandbox.page.modal_page import modal
 from bot.sandbox.page.safe_html import Child, Html, el
 from bot.sandbox.page.workspace_page import Look
-from bot.sandbox.slack import Slack
+from bot.sandbox.webapi.slack import Slack
 
 Docs = Callable[[str], str | None]
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from bot.sandbox.page.emoji import emoji
 from bot.sandbox.page.message_html import Place, block, message_body
 from bot.sandbox.page.safe_html import Html, el, join
-from bot.sandbox.refusal import Json
-from bot.sandbox.slack import Slack
-from bot.sandbox.workspace import Post
+from bot.sandbox.webapi.slack import Slack
+from bot.sandbox.workspace.refusal import Json
+from bot.sandbox.workspace.workspace import Post
 
 HOME = "home"
 GROUPED_SECONDS = 300

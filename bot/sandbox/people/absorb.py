@@ -7,10 +7,10 @@ then on, and its message can be read back.
 import re
 from typing import Any
 
-from bot.sandbox import places
-from bot.sandbox.places import Bot
-from bot.sandbox.refusal import Json
-from bot.sandbox.workspace import Post, Workspace
+from bot.sandbox.workspace import places
+from bot.sandbox.workspace.places import Bot
+from bot.sandbox.workspace.refusal import Json
+from bot.sandbox.workspace.workspace import Post, Workspace
 
 MENTION = re.compile(r"<@([UW][A-Z0-9]+)")
 

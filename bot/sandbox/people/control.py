@@ -46,15 +46,14 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from bot.sandbox.events import app_events
 from bot.sandbox.events.sockets import SocketMode
-from bot.sandbox.faults import Failure
-from bot.sandbox.people import absorb, interactions, modals
+from bot.sandbox.people import absorb, app_events, interactions, modals
 from bot.sandbox.people import posting as people
-from bot.sandbox.places import SAMPLE_ALERT
-from bot.sandbox.refusal import Json, Refusal
-from bot.sandbox.slack import Slack
 from bot.sandbox.webapi import reactions
+from bot.sandbox.webapi.slack import Slack
+from bot.sandbox.workspace.faults import Failure
+from bot.sandbox.workspace.places import SAMPLE_ALERT
+from bot.sandbox.workspace.refusal import Json, Refusal
 
 Body = Callable[[Slack, Any], Awaitable[Json]]
 

@@ -6,11 +6,11 @@ from typing import Any
 
 from bot.sandbox.events.delivery import Answer
 from bot.sandbox.events.shapes import shown
-from bot.sandbox.refusal import Json, Refusal
-from bot.sandbox.slack import Slack
+from bot.sandbox.events.triggers import ResponseUrl
 from bot.sandbox.webapi.responses import respond
-from bot.sandbox.webapi.triggers import ResponseUrl
-from bot.sandbox.workspace import Post
+from bot.sandbox.webapi.slack import Slack
+from bot.sandbox.workspace.refusal import Json, Refusal
+from bot.sandbox.workspace.workspace import Post
 
 CHOICES = {
     "static_select": "selected_option",

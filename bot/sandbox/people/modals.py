@@ -4,9 +4,9 @@ from typing import Any
 
 from bot.sandbox.events.delivery import Answer
 from bot.sandbox.people.interactions import person_and_app
-from bot.sandbox.refusal import Json, Refusal
-from bot.sandbox.slack import Slack
 from bot.sandbox.webapi import views
+from bot.sandbox.webapi.slack import Slack
+from bot.sandbox.workspace.refusal import Json, Refusal
 
 
 async def submit(slack: Slack, given: Json) -> Json:

@@ -4,12 +4,12 @@ import re
 import uuid
 from copy import deepcopy
 
-from bot.sandbox import places
-from bot.sandbox.places import CREATED
-from bot.sandbox.refusal import Json, Refusal
-from bot.sandbox.slack import Slack
-from bot.sandbox.webapi.translation import escape, typed_blocks
-from bot.sandbox.workspace import Post
+from bot.sandbox.events.translation import escape, typed_blocks
+from bot.sandbox.webapi.slack import Slack
+from bot.sandbox.workspace import places
+from bot.sandbox.workspace.places import CREATED
+from bot.sandbox.workspace.refusal import Json, Refusal
+from bot.sandbox.workspace.workspace import Post
 
 ALERTS = "B0ALERTS"
 NAME = re.compile(r"(?<![\w<@.])@([A-Za-z][\w.-]*)")

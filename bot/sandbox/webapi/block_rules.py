@@ -7,7 +7,7 @@ from typing import Any
 from slack_sdk.errors import SlackObjectFormationError
 from slack_sdk.models.blocks import Block
 
-from bot.sandbox.refusal import Json, Refusal
+from bot.sandbox.workspace.refusal import Json, Refusal
 
 MESSAGE_BLOCKS = 50
 MARKDOWN = 12_000

@@ -6,7 +6,7 @@ from email.policy import HTTP
 from typing import Any
 from urllib.parse import parse_qsl
 
-from bot.sandbox.refusal import Json, Refusal
+from bot.sandbox.workspace.refusal import Json, Refusal
 
 
 def arguments(content_type: str, query: str, body: bytes) -> Json:

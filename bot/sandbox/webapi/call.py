@@ -8,10 +8,10 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bot.sandbox.faults import Failure
-from bot.sandbox.refusal import Json, Refusal, invalid_arguments
-from bot.sandbox.slack import Slack
 from bot.sandbox.webapi.bodies import arguments
+from bot.sandbox.webapi.slack import Slack
+from bot.sandbox.workspace.faults import Failure
+from bot.sandbox.workspace.refusal import Json, Refusal, invalid_arguments
 
 BOT_TOKEN = "xoxb-sandbox"  # noqa: S105 - the fixed token of a workspace that only exists here
 APP_TOKEN = "xapp-sandbox"  # noqa: S105 - as above

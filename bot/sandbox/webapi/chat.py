@@ -4,11 +4,11 @@ import time
 from copy import deepcopy
 
 from bot.sandbox.events.shapes import bot_message, shown
-from bot.sandbox.refusal import Json, Refusal
-from bot.sandbox.slack import Slack
 from bot.sandbox.webapi.call import method, rate_limited
 from bot.sandbox.webapi.content import content
-from bot.sandbox.workspace import Post
+from bot.sandbox.webapi.slack import Slack
+from bot.sandbox.workspace.refusal import Json, Refusal
+from bot.sandbox.workspace.workspace import Post
 
 WRITE = ("chat:write",)
 BURST = 3

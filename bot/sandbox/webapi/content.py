@@ -3,9 +3,9 @@
 import json
 from typing import Any
 
-from bot.sandbox.refusal import Json, Refusal
 from bot.sandbox.webapi.block_rules import check_blocks
 from bot.sandbox.webapi.bodies import structure
+from bot.sandbox.workspace.refusal import Json, Refusal
 
 TEXT = 40_000
 UPDATED_TEXT = 4_000

@@ -4,11 +4,11 @@ import base64
 from typing import TypeVar
 
 from bot.sandbox.events.shapes import shown
-from bot.sandbox.refusal import Json, Refusal
-from bot.sandbox.slack import Slack
 from bot.sandbox.webapi.bodies import flag, number
 from bot.sandbox.webapi.call import method
-from bot.sandbox.workspace import Post, order
+from bot.sandbox.webapi.slack import Slack
+from bot.sandbox.workspace.refusal import Json, Refusal
+from bot.sandbox.workspace.workspace import Post, order
 
 HISTORY = ("*:history",)
 READ = ("*:read",)

@@ -1,11 +1,11 @@
 """auth, users, user groups, teams and bots: who is who."""
 
 from bot.sandbox.events.sockets import SocketMode
-from bot.sandbox.places import CREATED
-from bot.sandbox.refusal import Json, Refusal
-from bot.sandbox.slack import Slack
 from bot.sandbox.webapi.call import APP_TOKEN, method
 from bot.sandbox.webapi.conversations import paged
+from bot.sandbox.webapi.slack import Slack
+from bot.sandbox.workspace.places import CREATED
+from bot.sandbox.workspace.refusal import Json, Refusal
 
 
 @method("auth.test")

@@ -3,10 +3,10 @@
 import re
 
 from bot.sandbox.events.shapes import shown
-from bot.sandbox.refusal import Json, Refusal
-from bot.sandbox.slack import Slack
 from bot.sandbox.webapi.call import method
-from bot.sandbox.workspace import Post
+from bot.sandbox.webapi.slack import Slack
+from bot.sandbox.workspace.refusal import Json, Refusal
+from bot.sandbox.workspace.workspace import Post
 
 NAME = re.compile(r"^[a-z0-9_+'-]+(::skin-tone-[2-6])?$")
 

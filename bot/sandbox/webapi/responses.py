@@ -1,11 +1,11 @@
 """What the app says back to an interaction: through its response_url or its acknowledgement."""
 
 from bot.sandbox.events.shapes import bot_message
-from bot.sandbox.refusal import Json
-from bot.sandbox.slack import Slack
+from bot.sandbox.events.triggers import ResponseUrl
 from bot.sandbox.webapi.content import content
-from bot.sandbox.webapi.triggers import ResponseUrl
-from bot.sandbox.workspace import Post
+from bot.sandbox.webapi.slack import Slack
+from bot.sandbox.workspace.refusal import Json
+from bot.sandbox.workspace.workspace import Post
 
 
 def respond(slack: Slack, target: ResponseUrl, given: Json) -> Json:

@@ -6,11 +6,11 @@ Both write the same line under the thread; the last one to write wins.
 import time
 from typing import Any
 
-from bot.sandbox.refusal import Json, Refusal, invalid_arguments
-from bot.sandbox.slack import Slack
 from bot.sandbox.webapi.bodies import structure
 from bot.sandbox.webapi.call import method
-from bot.sandbox.workspace import Status
+from bot.sandbox.webapi.slack import Slack
+from bot.sandbox.workspace.refusal import Json, Refusal, invalid_arguments
+from bot.sandbox.workspace.workspace import Status
 
 SESSION_STATES = ("processing", "active", "suspended", "closed")
 SESSION_SECONDS = 3_600

@@ -5,15 +5,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from bot.sandbox.events.shapes import bot_message, shown
-from bot.sandbox.refusal import Json, Refusal, invalid_arguments
-from bot.sandbox.slack import Slack
 from bot.sandbox.webapi.block_rules import check_blocks
 from bot.sandbox.webapi.bodies import structure
 from bot.sandbox.webapi.call import method
 from bot.sandbox.webapi.chat import WRITE, clear_status, thread_root
 from bot.sandbox.webapi.content import MARKDOWN, metadata, numbered
 from bot.sandbox.webapi.sessions import set_session
-from bot.sandbox.workspace import Post
+from bot.sandbox.webapi.slack import Slack
+from bot.sandbox.workspace.refusal import Json, Refusal, invalid_arguments
+from bot.sandbox.workspace.workspace import Post
 
 TASK_STATES = ("pending", "in_progress", "complete", "error")
 TASK_TEXT = 256

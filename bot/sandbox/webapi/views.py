@@ -3,12 +3,12 @@
 import secrets
 from typing import Any
 
-from bot.sandbox.refusal import Json, Refusal
-from bot.sandbox.slack import Slack
 from bot.sandbox.webapi.block_rules import IN_VIEWS, check_blocks
 from bot.sandbox.webapi.bodies import structure
 from bot.sandbox.webapi.call import method
 from bot.sandbox.webapi.content import numbered
+from bot.sandbox.webapi.slack import Slack
+from bot.sandbox.workspace.refusal import Json, Refusal
 
 VIEW_BLOCKS = 100
 STACK = 3

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from bot.sandbox.refusal import Json
+from bot.sandbox.workspace.refusal import Json
 
 CREATED = 1_764_000_000
 

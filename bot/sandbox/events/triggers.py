@@ -4,7 +4,7 @@ import secrets
 import time
 from dataclasses import dataclass
 
-from bot.sandbox.refusal import Json, Refusal
+from bot.sandbox.workspace.refusal import Json, Refusal
 
 RESPONSES = 5
 RESPONSE_SECONDS = 30 * 60

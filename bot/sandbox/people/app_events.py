@@ -1,7 +1,7 @@
 """What a person does with the app itself: opens its home, stops its work."""
 
-from bot.sandbox.refusal import Json
-from bot.sandbox.slack import Slack
+from bot.sandbox.webapi.slack import Slack
+from bot.sandbox.workspace.refusal import Json
 
 
 def open_home(slack: Slack, user: str, tab: str = "home") -> list[Json]:

@@ -9,8 +9,8 @@ from typing import Any
 from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
 
-from bot.sandbox.refusal import Json
-from bot.sandbox.webapi.translation import token_elements
+from bot.sandbox.events.translation import token_elements
+from bot.sandbox.workspace.refusal import Json
 
 PARSER = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
 STYLES = {"strong": "bold", "em": "italic", "s": "strike"}

@@ -2,7 +2,7 @@
 
 import re
 
-from bot.sandbox.refusal import Json
+from bot.sandbox.workspace.refusal import Json
 
 EMOJI = re.compile(r"(?<![\w:]):([a-z][a-z0-9_+-]*):(?![\w:])")
 TOKEN = re.compile(r"<([@#!]?)([^>|]+)(?:\|([^>]*))?>")

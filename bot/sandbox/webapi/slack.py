@@ -4,11 +4,11 @@ from dataclasses import asdict, dataclass, field
 
 from bot.sandbox.events.delivery import Delivery
 from bot.sandbox.events.event_bodies import Events
-from bot.sandbox.faults import Failures
-from bot.sandbox.refusal import Json
-from bot.sandbox.rules import Rules
-from bot.sandbox.webapi.triggers import Triggers
-from bot.sandbox.workspace import Workspace
+from bot.sandbox.events.triggers import Triggers
+from bot.sandbox.workspace.faults import Failures
+from bot.sandbox.workspace.refusal import Json
+from bot.sandbox.workspace.rules import Rules
+from bot.sandbox.workspace.workspace import Workspace
 from bot.slack.manifest import Manifest
 
 

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import count
 
-from bot.sandbox import places
-from bot.sandbox.places import Bot
-from bot.sandbox.refusal import Json, Refusal
+from bot.sandbox.workspace import places
+from bot.sandbox.workspace.places import Bot
+from bot.sandbox.workspace.refusal import Json, Refusal
 
 
 @dataclass
