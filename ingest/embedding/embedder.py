@@ -16,10 +16,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
+from ingest.embedding.late_interaction import Vectors
 from ingest.embedding.sentence_model import OnnxEmbedder, load_model, read_hash
 from ingest.errors import EmbedderError
 from ingest.settings import IndexSettings
-from ingest.store.tokens import Vectors
 
 log = logging.getLogger(__name__)
 

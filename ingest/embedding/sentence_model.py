@@ -16,8 +16,8 @@ import numpy.typing as npt
 import onnxruntime
 from tokenizers import Encoding, Tokenizer
 
+from ingest.embedding.late_interaction import Vectors, telling
 from ingest.errors import EmbedderError
-from ingest.store.tokens import Vectors, telling
 
 Pooling = Literal["mean", "cls"]
 

@@ -8,13 +8,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ingest.embedding.embedder import Embedder, TokenEmbedder
+from ingest.embedding.late_interaction import closeness
 from ingest.index.confidence import LEADING, Signals, read_signals
 from ingest.index.matrix import best
 from ingest.index.ranking import DEPTH, PAGE_DEPTH, fuse, raised
 from ingest.index.snapshot import Snapshot
 from ingest.store.pages import Pages
 from ingest.store.terms import QueryTerms, query_terms
-from ingest.store.tokens import closeness
 from ingest.store.vectors import Vectors
 
 COMMON_SHARE = 0.1

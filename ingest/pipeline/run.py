@@ -17,6 +17,7 @@ import numpy as np
 from ingest.chunks.chunker import CHUNKER_VERSION
 from ingest.documents import Chunk, IngestReport, Skipped
 from ingest.embedding.embedder import Embedder, TokenEmbedder
+from ingest.embedding.late_interaction import packed
 from ingest.errors import EmbedderError, SelfTestFailed
 from ingest.index import Index
 from ingest.index.facts import Facts, Identity
@@ -26,7 +27,6 @@ from ingest.pipeline.target import Target, open_target
 from ingest.repo import open_checkout
 from ingest.settings import IndexSettings
 from ingest.store.pages import SCHEMA_VERSION
-from ingest.store.tokens import packed
 from ingest.store.vectors import Vectors
 
 BATCH = 256

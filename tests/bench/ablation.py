@@ -18,6 +18,7 @@ from rich.progress import track
 
 from ingest.documents import Chunk, DocumentInfo, Passage
 from ingest.embedding.embedder import Embedder, open_embedder
+from ingest.embedding.late_interaction import closeness
 from ingest.evaluate import ASKED_FOR, EVAL_FOLDER, NOT_DOCS, corpus_folder, open_corpus
 from ingest.evaluate.questions import Question, by_corpus, read_questions
 from ingest.evaluate.scoring import Mark, averages, compare, mark
@@ -29,7 +30,6 @@ from ingest.index.snapshot import OpenFolder
 from ingest.settings import IndexSettings, read_settings
 from ingest.store.pages import Pages
 from ingest.store.terms import query_terms
-from ingest.store.tokens import closeness
 from tests.bench.machine import machine
 
 RRF = 10

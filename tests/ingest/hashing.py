@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from ingest.embedding.late_interaction import Vectors
 from ingest.errors import EmbedderError
-from ingest.store.tokens import Vectors
 
 
 class HashingEmbedder:

@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ingest.embedding.late_interaction import closeness, packed, telling
 from ingest.index import open_index
 from ingest.index.folders import live
 from ingest.pipeline.run import run_ingest
 from ingest.settings import IndexSettings
 from ingest.store.pages import Pages
-from ingest.store.tokens import closeness, packed, telling
 from ingest.store.vectors import Vectors
 from tests.ingest.hashing import HashingEmbedder
 
