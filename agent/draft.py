@@ -12,10 +12,9 @@ from agent.conversation import Conversation
 from agent.errors import ModelUnavailable
 from agent.model.cost import add, cost_usd, tokens
 from agent.model.deadline import Deadline
-from agent.progress import Progress
 from agent.searches import Retrieval
 from agent.tools.base import Corpus
-from agent.trace import Kind, Trace
+from agent.trace import Kind, Progress, Trace
 from ingest.documents import Passage
 
 

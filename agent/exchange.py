@@ -15,11 +15,11 @@ from agent.model.client import Model, Request
 from agent.model.deadline import Deadline
 from agent.model.profiles import Profile
 from agent.passages import passage_blocks, reply_text
-from agent.progress import Progress
 from agent.prompts import prompt
 from agent.tools import TOOLS, ToolResult, definitions, run_tool, taken_in
 from agent.tools.base import checked, failure
 from agent.tools.search_docs import SearchDocs
+from agent.trace import Progress
 
 _BY_NAME = {tool.name: tool for tool in TOOLS}
 

@@ -24,12 +24,12 @@ from agent.model.client import ClaudeModel, Model
 from agent.model.deadline import Deadline, DeadlinePassed
 from agent.passages import reply_text
 from agent.preview import Preview
-from agent.progress import Progress
 from agent.prompts import prompt
 from agent.route import searches_first
 from agent.searches import Retrieval, SearchCache
 from agent.settings import AgentSettings
 from agent.tools import Corpus
+from agent.trace import Progress
 from agent.verdict import Judged, judge
 from ingest.errors import IngestError, UnknownCollection
 from ingest.index import Index

@@ -19,9 +19,9 @@ from agent.errors import ModelUnavailable
 from agent.grounding.ids import Brackets, settle
 from agent.model.client import Model, Request
 from agent.model.deadline import Deadline, DeadlinePassed
-from agent.progress import Progress
 from agent.prompts import prompt
 from agent.settings import AgentSettings
+from agent.trace import Progress
 from ingest.documents import Passage
 
 _SECONDS = 25.0
