@@ -18,7 +18,7 @@ from tests.agent.conftest import PAGES, Asked, thread
 from tests.fakes.messages_server import MessagesServer
 from tests.fakes.script import Step
 from tests.fakes.script import Turn as Says
-from tests.ingest.hashing import HashingEmbedder
+from tests.ingest.embedding.hashing import HashingEmbedder
 
 PARTS = {
     "oncall": Collection(paths=("oncall/**",), description="Failover and alerts"),

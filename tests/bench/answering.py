@@ -19,7 +19,7 @@ from tests.bench.measure import Sheet, percentiles, seconds
 from tests.fakes.messages_server import MessagesServer
 from tests.fakes.rule_followers import Request
 from tests.fakes.script import Turn as Says
-from tests.ingest.hashing import HashingEmbedder
+from tests.ingest.embedding.hashing import HashingEmbedder
 
 ROUNDS = 30
 SEARCHES = 3

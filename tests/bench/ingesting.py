@@ -24,7 +24,7 @@ from ingest.pipeline.run import run_ingest
 from ingest.settings import IndexSettings
 from tests.bench.docs import lay_out
 from tests.bench.measure import Sheet, disk_mb, resident_mb, seconds
-from tests.ingest.hashing import HashingEmbedder
+from tests.ingest.embedding.hashing import HashingEmbedder
 
 WINDOW, OVERLAP = 1_200, 200
 ADDED_AT_ONCE = 256
