@@ -1,6 +1,7 @@
 """What happens while an answer is made: shown as progress, and recorded step by step.
 
-The record is returned with the answer and stored by the bot's journal. It holds ids, numbers and the model's own queries; never the text of a person, a page or an answer.
+The record is returned with the answer and stored by the bot's journal. It holds ids, numbers and
+the model's own queries; never the text of a person, a page or an answer.
 """
 
 from dataclasses import dataclass, field

@@ -17,7 +17,7 @@ from bot.answering.decide import Answering
 from bot.answering.first_ingest import Patient
 from bot.answering.recovery import Recovery
 from bot.answering.rendering import rendering, runbooks
-from bot.channels import read_channels, read_owners
+from bot.channels import SECTIONS, read_channels, read_owners
 from bot.journal.claims import open_journal
 from bot.listeners.bolt import Interaction, Listener, build_app, catch_all
 from bot.listeners.commands import Commands
@@ -75,7 +75,7 @@ class Bot:
             settings.journal_url, index_settings.data_dir, store_text=settings.store_text
         )
         self._stack.callback(self.journal.close)
-        config = read_config_file(index_settings)
+        config = read_config_file(index_settings, SECTIONS)
         collections = read_collections(config)
         self.index = open_index(index_settings, collections=collections)
         self._stack.callback(self.index.close)

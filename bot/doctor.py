@@ -13,7 +13,7 @@ from slack_sdk import WebClient
 
 from agent.model.checkup import examine_model
 from agent.settings import AgentSettings
-from bot.channels import read_channels
+from bot.channels import SECTIONS, read_channels
 from bot.journal.database import open_database
 from bot.settings import BotSettings
 from bot.slack.clients import SILENT, SLACK_FAILED, greet, open_clients, slack_error
@@ -22,11 +22,11 @@ from ingest.config_file import read_collections, read_config_file
 from ingest.data_folder import probe_data_folder
 from ingest.embedding.embedder import open_embedder
 from ingest.errors import FootnoteError, SettingsError
+from ingest.index import probe_server
 from ingest.repo import probe_docs_repo
 from ingest.runs.schedule import read_trigger
 from ingest.runs.state import read_state
 from ingest.settings import IndexSettings, Settings, read_settings
-from ingest.store.chroma import probe_server
 
 State = Literal["ok", "note", "fail"]
 _MARKS = {"ok": "[green]ok[/]  ", "note": "[yellow]note[/]", "fail": "[red]FAIL[/]"}
@@ -118,7 +118,7 @@ def _check(name: str, look: Callable[[], str]) -> list[Finding]:
 
 
 def _config(settings: IndexSettings) -> str:
-    config = read_config_file(settings)
+    config = read_config_file(settings, SECTIONS)
     collections = read_collections(config)
     channels = read_channels(config, collections).configured
     if not config.text:

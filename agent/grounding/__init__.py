@@ -1,5 +1,6 @@
 """An answer and the passages it may cite -> the answer as it may be shown, each claim checked."""
 
 from agent.grounding.ground import Grounded, Source, ground, ground_json
+from agent.grounding.ids import Brackets, settle
 
-__all__ = ["Grounded", "Source", "ground", "ground_json"]
+__all__ = ["Brackets", "Grounded", "Source", "ground", "ground_json", "settle"]

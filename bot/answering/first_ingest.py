@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 from agent.answer import Answer
 from agent.conversation import Conversation
-from agent.loop import Agent, Progress
+from agent.loop import Agent
+from agent.trace import Progress
 from ingest.index import Index
 
 FIRST_INGEST_SECONDS = 120.0

@@ -1,9 +1,9 @@
 """Answers being made: queued, kept alive, reworded or called off, and left in order at the end.
 
-What is to be answered is decided elsewhere (``bot.answering.decide``); here it gets its place on the
-bounded pool and its status, which is cleared whatever happens. An answer that Slack does not take
-stays here, with its claim, until Slack does; a restart gives the claim back, and the next process
-makes the answer anew, since no text of it is stored.
+What is to be answered is decided elsewhere (``bot.answering.decide``); here it gets its place on
+the bounded pool and its status, which is cleared whatever happens. An answer that Slack does not
+take stays here, with its claim, until Slack does; a restart gives the claim back, and the next
+process makes the answer anew, since no text of it is stored.
 """
 
 import functools

@@ -8,7 +8,7 @@ from itertools import chain
 from markdown_it.token import Token
 from markdown_it.tree import SyntaxTreeNode
 
-from agent.grounding.ids import Brackets, settle
+from agent.grounding import Brackets, settle
 from bot.blocks.bars import BAR, with_bars
 from bot.blocks.grammar import ANSWERS, PLAIN, closed_tags
 from bot.blocks.links import Addresses

@@ -1,8 +1,8 @@
 """The journal's tables: messages, answers, feedback, calls for a human.
 
 Message text is only in one of them, which stays empty unless FOOTNOTE_STORE_TEXT is on. A column
-that comes later may be empty or has a ``server_default``: ``bot.journal.database`` then adds it to tables
-that are there already, and an older process beside a newer one goes on writing.
+that comes later may be empty or has a ``server_default``: ``bot.journal.database`` then adds it to
+tables that are there already, and an older process beside a newer one goes on writing.
 """
 
 import time

@@ -1,5 +1,7 @@
-"""A runbook that was posted before the answer: replaced by it (``bot.reply.in_thread``), or what else becomes
-of it when no answer comes."""
+"""A runbook that is posted before the answer is ready.
+
+The answer takes its place (``bot.reply.in_thread``); without one it stays, minus its promise.
+"""
 
 import logging
 from collections.abc import Mapping

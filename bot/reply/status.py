@@ -17,7 +17,7 @@ from slack_sdk import WebClient
 from bot.slack.clients import SLACK_FAILED, UNAVAILABLE, is_passing, slack_error
 
 if TYPE_CHECKING:
-    from agent.loop import Progress
+    from agent.trace import Progress
 
 log = logging.getLogger(__name__)
 

@@ -12,7 +12,7 @@ from agent.answer import Answer
 from agent.conversation import CitedChunk, Conversation, Turn
 from agent.loop import build_agent
 from agent.settings import AgentSettings
-from bot.channels import read_channels
+from bot.channels import SECTIONS, read_channels
 from bot.journal.records import AnswerRecord
 from bot.question.event import read_message
 from bot.question.thread import build_conversation, read_thread
@@ -143,6 +143,6 @@ def _from_slack(record: AnswerRecord) -> Conversation:
     if question is None:
         raise FootnoteError(f"the question of {record.id} is no longer a question in Slack.")
     name_of = People(client).name
-    config = read_config_file(read_settings(IndexSettings))
+    config = read_config_file(read_settings(IndexSettings), SECTIONS)
     channel = read_channels(config, read_collections(config)).of(record.channel, name_of)
     return channel.applied_to(build_conversation(question, thread, me, name_of))

@@ -1,8 +1,8 @@
 """Texts -> unit vectors, by a sentence-embedding model that runs here.
 
 The built-in model is all-MiniLM-L6-v2: weights from an installed package, tokenizer shipped in
-``ingest/embedding/models``. Nothing is ever downloaded. A vector depends on its text alone: the int8 graph
-takes its scales from everything in a batch, so it is given one text at a time.
+``ingest/embedding/models``. Nothing is ever downloaded. A vector depends on its text alone: the
+int8 graph takes its scales from everything in a batch, so it is given one text at a time.
 """
 
 import json

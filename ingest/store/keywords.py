@@ -2,8 +2,8 @@
 
 Chunk -> title, headings, path, cleaned text, and the parts of its identifiers, each a column. Page
 -> the same of all its chunks together: which page a query is about is told by words that lie far
-apart in it. Both lie in the file that holds the text of the pages (``ingest.store.pages``), so that all
-change together.
+apart in it. Both lie in the file that holds the text of the pages (``ingest.store.pages``), so that
+all change together.
 """
 
 import json
