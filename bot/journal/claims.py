@@ -4,15 +4,25 @@ A message is noted before Slack gets its acknowledgement, claimed by the one wor
 answer it, and marked when the reply stands in the thread. What a crash leaves between those
 points is found again at the next start, or by another replica once the claim's lease runs out.
 
-    noted | ignored -> claimed -> answered | refused | failed | stopped
-                               -> deleted  (the question is gone: never answered)
-                               -> ignored  (the question was edited into none)
-                               -> noted    (given back: another process, or a later round, has it)
-    answered -> claimed  (asked for again)
-    failed -> noted      (given up, and Slack did not take the line that says so)
+    note          claim            finish
+     ──> noted ─────────> claimed ────────> answered | refused | failed | stopped
 
-A claim whose lease has run out is as free as a noted message. While an answer waits for Slack, its
-question stays claimed.
+    from                          to        by
+    new                           noted     note
+    new                           ignored   note: its gesture has another ts already; never claimed
+    noted, ignored, lapsed        claimed   claim, MAX_ATTEMPTS times at most
+    answered                      claimed   claim_again: somebody asks for another answer
+    claimed                       noted     release, reopen; the start of a process that is alone
+    failed, given up              noted     reopen: Slack has not taken the line that says so
+    noted, ignored, claimed       outcome   finish: answered, refused, failed or stopped
+    noted, ignored, lapsed        answered  found_answered: its reply is in the thread
+    noted, claimed                failed    give_up, after MAX_ATTEMPTS claims
+    noted, lapsed                 ignored   ignore: it is not to be answered
+    noted, claimed                ignored   withdraw: it was edited into no question
+    new, noted, ignored, claimed  deleted   delete
+
+Lapsed is claimed with a lease that has run out: as free as noted. Only the process that holds a
+claim releases or reopens it. While an answer waits for Slack, its question stays claimed.
 """
 
 import os
