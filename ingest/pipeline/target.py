@@ -2,7 +2,8 @@
 
 The live folder, as long as it is sound and was made in the way that the settings ask for now.
 Otherwise a folder beside it, which takes its place when it is complete: until then the old one
-answers. One that an earlier run left unfinished is continued.
+answers. One that an earlier run left unfinished is continued. ``ingest.index.folders`` draws what
+becomes of a folder.
 """
 
 import logging
