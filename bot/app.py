@@ -13,20 +13,12 @@ from datetime import timedelta
 
 from agent.loop import build_agent
 from agent.settings import AgentSettings
-from bot.answering.decide import Answering
 from bot.answering.first_ingest import Patient
-from bot.answering.recovery import Recovery
 from bot.answering.rendering import rendering, runbooks
+from bot.build import Parts, build_bot
 from bot.channels import SECTIONS, read_channels, read_owners
-from bot.journal.claims import open_journal
-from bot.listeners.bolt import Interaction, Listener, build_app, catch_all
-from bot.listeners.commands import Commands
-from bot.listeners.edits import Edits
-from bot.listeners.feedback import Feedback
-from bot.listeners.home import Home
-from bot.listeners.messages import event_listeners
+from bot.journal.claims import Journal, open_journal
 from bot.notices.notifier import Notices
-from bot.question.access import Visit
 from bot.settings import BotSettings
 from bot.signals import Ending
 from bot.slack.clients import identify, open_clients
@@ -48,8 +40,8 @@ CONSIDER_SECONDS = 5.0
 """What listeners have at the end."""
 
 
-class Bot:
-    """Everything that runs; Slack is talked to once, and no events come before ``connect``."""
+class Service:
+    """The bot and all that it needs. No event comes before ``connect``."""
 
     def __init__(
         self,
@@ -60,90 +52,70 @@ class Bot:
         self.settings = settings
         self._stack = ExitStack()
         try:
-            self._open(settings, index_settings, agent_settings)
+            self._open(index_settings, agent_settings)
         except BaseException:
             self._stack.close()
             raise
+        self._stopping = threading.Event()
+        self._disconnect: Callable[[], None] = lambda: None
 
-    def _open(
-        self, settings: BotSettings, index_settings: IndexSettings, agent_settings: AgentSettings
-    ) -> None:
-        clients = open_clients(settings)
+    def _open(self, index_settings: IndexSettings, agent_settings: AgentSettings) -> None:
+        clients = open_clients(self.settings)
         me = identify(clients.read)
         self._stack.enter_context(own_data_folder(index_settings.data_dir))
-        self.journal = open_journal(
-            settings.journal_url, index_settings.data_dir, store_text=settings.store_text
-        )
-        self._stack.callback(self.journal.close)
+        self.journal = self._open_journal(index_settings)
         config = read_config_file(index_settings, SECTIONS)
         collections = read_collections(config)
         self.index = open_index(index_settings, collections=collections)
         self._stack.callback(self.index.close)
-        runs = Runs(index_settings.data_dir)
-        agent = build_agent(self.index, agent_settings, self.journal.spent)
         self.schedule = Schedule(index_settings, self.index)
-        stale_after = timedelta(hours=index_settings.stale_after_hours)
-        patient = Patient(agent, self.index, lambda: self.schedule.is_catching_up)
-        self.answering = Answering(
-            clients,
-            me,
-            patient,
-            rendering(self.index, stale_after),
-            self.journal,
-            settings,
-            runbooks(self.index),
-            read_channels(config, collections),
-        )
-        self.recovery = Recovery(self.answering)
-        edits = Edits(self.answering)
-        home = Home(
-            clients,
-            self.journal,
-            self.index,
-            runs.last,
-            stale_after,
-            lambda user: self.answering.access.refusal(Visit(user)),
-        )
-        commands = Commands(self.answering, home.status_lines, lambda: runs.request({}))
-        feedback = Feedback(
-            clients, self.journal, self.index, self._help_group, read_owners(config)
-        )
-        self.listeners: list[Listener | Interaction] = [
-            *event_listeners(self.answering, edits.revise),
-            *edits.listeners(),
-            *home.listeners(),
-            *commands.listeners(),
-            *feedback.listeners(),
-            *catch_all(),
-        ]
-        # What a listener does is short: answers have their own bounded pool.
         self._listening = ThreadPoolExecutor(16, thread_name_prefix="listener")
         self._stack.callback(self._listening.shutdown, wait=False, cancel_futures=True)
-        secret = settings.signing_secret
-        self.app = build_app(
-            clients.read,
-            self.answering,
-            self.listeners,
-            signing_secret=secret.get_secret_value() if secret else None,
-            executor=self._listening,
+        runs = Runs(index_settings.data_dir)
+        stale_after = timedelta(hours=index_settings.stale_after_hours)
+        agent = build_agent(self.index, agent_settings, self.journal.spent)
+        self.bot = build_bot(
+            Parts(
+                settings=self.settings,
+                clients=clients,
+                me=me,
+                journal=self.journal,
+                index=self.index,
+                agent=Patient(agent, self.index, lambda: self.schedule.is_catching_up),
+                render=rendering(self.index, stale_after),
+                runbook=runbooks(self.index),
+                last_run=runs.last,
+                reindex=lambda: runs.request({}),
+                listening=self._listening,
+                channels=read_channels(config, collections),
+                owners=read_owners(config),
+                stale_after=stale_after,
+            )
         )
         self.notices = Notices(
             clients,
             self.journal,
             self.index,
-            settings,
+            self.settings,
             index_settings.timezone,
-            wanted=lambda channel: self.answering.channel(channel).change_notes,
+            wanted=lambda channel: self.bot.answering.channel(channel).change_notes,
         )
-        self._stopping = threading.Event()
-        self._disconnect: Callable[[], None] = lambda: None
+
+    def _open_journal(self, index_settings: IndexSettings) -> Journal:
+        journal = open_journal(
+            self.settings.journal_url,
+            index_settings.data_dir,
+            store_text=self.settings.store_text,
+        )
+        self._stack.callback(journal.close)
+        return journal
 
     def connect(self, *, http: bool) -> None:
         """Hear Slack."""
         if http:
-            self._disconnect = listen(self.app, self.settings.port)
+            self._disconnect = listen(self.bot.app, self.settings.port)
         else:
-            socket = SlackSocket(self.app, _app_token(self.settings))
+            socket = SlackSocket(self.bot.app, _app_token(self.settings))
             socket.connect()
             self._disconnect = socket.close
 
@@ -162,7 +134,7 @@ class Bot:
         considered = threading.Thread(target=self._listening.shutdown, daemon=True)
         considered.start()
         considered.join(CONSIDER_SECONDS)
-        self.answering.drain(self.settings.drain_seconds)
+        self.bot.answering.drain(self.settings.drain_seconds)
         self.schedule.stop()
         self.notices.stop()
         self._stack.close()
@@ -174,16 +146,13 @@ class Bot:
         except FootnoteError as error:
             log.debug("nothing to warm up: %s", error)
 
-    def _help_group(self, channel: str) -> str | None:
-        return self.answering.channel(channel).escalation or self.settings.help_group
-
     def _tend(self) -> None:
         """Keep this process's claims alive and take over those of processes that died."""
         at_start = True
         while not self._stopping.is_set():
             try:
-                self.answering.renew()
-                self.recovery.recover(at_start=at_start)
+                self.bot.answering.renew()
+                self.bot.recovery.recover(at_start=at_start)
                 at_start = False
             except FootnoteError as error:  # a database that is away comes back
                 log.warning("Tending the journal failed: %s", error)
@@ -195,12 +164,12 @@ class Bot:
 def serve(settings: BotSettings, ending: Ending, *, http: bool) -> None:
     """Run until SIGTERM or SIGINT."""
     with ending.interrupting():
-        bot = Bot(settings, read_settings(IndexSettings), read_settings(AgentSettings))
-        bot.connect(http=http)
-    bot.start()
+        service = Service(settings, read_settings(IndexSettings), read_settings(AgentSettings))
+        service.connect(http=http)
+    service.start()
     ending.wait()
     log.info("Stopping: answers under way have %.0f s.", settings.drain_seconds)
-    bot.stop()
+    service.stop()
 
 
 def _app_token(settings: BotSettings) -> str:

@@ -11,7 +11,7 @@ from pydantic import SecretStr
 from rich.console import Console
 
 from agent.settings import AgentSettings
-from bot.app import Bot
+from bot.app import Service
 from bot.sandbox.server import Sandbox
 from bot.settings import BotSettings
 from bot.signals import Ending
@@ -72,10 +72,10 @@ def _serve(
     with ending.interrupting():
         report = ingest_anywhere(index_settings, options, console, ask=False)
         agent_settings = read_settings(AgentSettings)
-        bot = Bot(_sandbox_settings(sandbox), index_settings, agent_settings)
-        pages.index = bot.index
-        bot.connect(http=False)
-    bot.start()
+        service = Service(_sandbox_settings(sandbox), index_settings, agent_settings)
+        pages.index = service.index
+        service.connect(http=False)
+    service.start()
     try:
         console.print(f"{report['documents']} pages are indexed. Open {url} and write:")
         console.print(f"    {QUESTION if samples else '@Footnote and your question'}", style="bold")
@@ -83,7 +83,7 @@ def _serve(
         console.print("Ctrl-C ends it.", style="dim")
         ending.wait()
     finally:
-        bot.stop()
+        service.stop()
 
 
 def _sandbox_settings(sandbox: Sandbox) -> BotSettings:

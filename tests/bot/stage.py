@@ -1,4 +1,4 @@
-"""The bot as production wires it, connected to a sandbox; only the agent is told what to say.
+"""The bot as production composes it, connected to a sandbox; only the agent is scripted.
 
 Everything between Slack's socket and the conversation is real: Bolt, the journal on disk, threads
 read over HTTP. A ``Script`` stands where the agent does, so that a test sees what it was asked.
@@ -15,16 +15,11 @@ from urllib.request import Request, urlopen
 from agent.answer import Answer
 from agent.conversation import Conversation
 from agent.errors import Cancelled
-from bot.answering.decide import Answering
 from bot.answering.outbox import Retries
-from bot.answering.recovery import Recovery
 from bot.blocks import render_answer
+from bot.build import Parts, build_bot
 from bot.channels import Channel, Channels
 from bot.journal.claims import Journal, open_journal
-from bot.listeners.bolt import build_app, catch_all
-from bot.listeners.commands import Commands
-from bot.listeners.edits import Edits
-from bot.listeners.messages import event_listeners
 from bot.sandbox.events.sockets import SocketMode
 from bot.sandbox.server import Sandbox
 from bot.sandbox.workspace.rules import Rules
@@ -32,6 +27,8 @@ from bot.settings import BotSettings
 from bot.slack.clients import identify, open_clients
 from bot.slack.socket_mode import SlackSocket
 from ingest.documents import Passage
+from ingest.index import open_index
+from ingest.settings import IndexSettings
 from tests.waiting import PATIENCE, wait_for
 
 Json = dict[str, Any]
@@ -122,37 +119,32 @@ class Running:
             bot_token="xoxb-sandbox", slack_api_url=sandbox.api_url, **settings
         )
         clients = open_clients(self.settings)
-        me = identify(clients.read)
+        self.me = identify(clients.read)
         self.journal: Journal = open_journal(self.settings.journal_url, folder)
-        self.answering = Answering(
-            clients,
-            me,
-            script,
-            render_answer,
-            self.journal,
-            self.settings,
-            self.runbook,
-            channels,
-            retries,
-        )
-        self.recovery = Recovery(self.answering)
-        edits = Edits(self.answering)
+        self.index = open_index(IndexSettings(data_dir=folder), collections={})
         self.listeners = Listeners()
-        app = build_app(
-            clients.read,
-            self.answering,
-            [
-                *event_listeners(self.answering, edits.revise),
-                *edits.listeners(),
-                *Commands(self.answering, list, list).listeners(),
-                *catch_all(),
-            ],
-            executor=self.listeners,
+        bot = build_bot(
+            Parts(
+                settings=self.settings,
+                clients=clients,
+                me=self.me,
+                journal=self.journal,
+                index=self.index,
+                agent=script,
+                render=render_answer,
+                runbook=self.runbook,
+                last_run=lambda: None,
+                reindex=lambda: None,
+                listening=self.listeners,
+                channels=channels or Channels(),
+                retries=retries or Retries(),
+            )
         )
+        self.answering, self.recovery = bot.answering, bot.recovery
         self._sandbox = sandbox
         others = self.connections()
         self._handled: list[Any] = []
-        self.socket = SlackSocket(app, "xapp-sandbox")
+        self.socket = SlackSocket(bot.app, "xapp-sandbox")
         self.socket.socket_mode_request_listeners.append(self._count)
         self.socket.connect()
         [self.connection] = wait_for(lambda: [c for c in self.connections() if c not in others])
@@ -201,6 +193,7 @@ class Running:
         self.answering.statuses.settle(PATIENCE)
         self.listeners.shutdown()
         self.journal.close()
+        self.index.close()
 
     def die(self, script: Script) -> None:
         """As after SIGKILL: answers under way are not posted, and nothing is written any more.
@@ -215,6 +208,7 @@ class Running:
         self.answering.statuses.settle(PATIENCE)
         script.dead.clear()
         self.journal.close()
+        self.index.close()
 
 
 def patient_rules(**others: Any) -> Rules:

@@ -132,7 +132,7 @@ def test_sigterm_lets_an_answer_under_way_be_finished(
         process.send_signal(signal.SIGTERM)
         _, said = process.communicate(timeout=PATIENCE)
         assert process.returncode == 0
-        line = r"^\d{4}-\d\d-\d\d [\d:,]+ INFO bot\.run: Stopping: answers under way have 20 s\.$"
+        line = r"^\d{4}-\d\d-\d\d [\d:,]+ INFO bot\.app: Stopping: answers under way have 20 s\.$"
         assert re.search(line, said, re.MULTILINE), said
         [reply] = replies(slack, ts)
         assert reply["metadata"]["event_payload"]["verdict"] == "answered"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agent.settings import AgentSettings
-from bot.app import Bot, serve
+from bot.app import Service, serve
 from bot.sandbox.server import Sandbox
 from bot.settings import BotSettings
 from bot.signals import Ending
@@ -62,17 +62,17 @@ class System:
         self.slack = Slack(self.sandbox.url)
         self.model = MessagesServer(in_paragraphs).__enter__()
         self.settings = bot_settings(self.sandbox.api_url, port=port, help_group="S0DOCS")
-        self.bot: Bot = Bot(self.settings, index_settings(folder), self.agent_settings)
-        self.bot.connect(http=http)
-        self.bot.start()
-        wait_for(lambda: self.bot.index.status().documents)
+        self.service: Service = Service(self.settings, index_settings(folder), self.agent_settings)
+        self.service.connect(http=http)
+        self.service.start()
+        wait_for(lambda: self.service.index.status().documents)
 
     @property
     def agent_settings(self) -> AgentSettings:
         return AgentSettings(api_key="test", base_url=self.model.url)
 
     def close(self) -> None:
-        self.bot.stop()
+        self.service.stop()
         self.model.close()
         self.sandbox.stop()
 
@@ -93,7 +93,7 @@ class System:
 
     def placed(self, answer_id: str) -> bool:
         """Whether the bot is done with an answer: it writes down where the reply stands last."""
-        record = self.bot.journal.answer(answer_id)
+        record = self.service.journal.answer(answer_id)
         return record is not None and record.reply_ts is not None
 
     def click(self, action_id: str, message: Json, **more: Any) -> Json:
@@ -164,12 +164,12 @@ def test_a_thumb_down_is_counted_before_its_reason_is_asked(system: System) -> N
     answer_id = reply["metadata"]["event_payload"]["answer"]
     system.click("footnote_feedback", reply, value=f"{answer_id}:down")
     wait_for(lambda: system.slack.calls("views.open"))
-    assert [(v.vote, v.reason) for v in system.bot.journal.votes(answer_id)] == [("down", None)]
+    assert [(v.vote, v.reason) for v in system.service.journal.votes(answer_id)] == [("down", None)]
     system.slack.post("submit", user=ONCALL, values={"reason": "too short"})
-    wait_for(lambda: system.bot.journal.votes(answer_id)[0].reason)
-    assert system.bot.journal.votes(answer_id)[0].reason == "too short"
+    wait_for(lambda: system.service.journal.votes(answer_id)[0].reason)
+    assert system.service.journal.votes(answer_id)[0].reason == "too short"
     system.click("footnote_feedback", reply, value=f"{answer_id}:up")
-    wait_for(lambda: system.bot.journal.votes(answer_id)[0].vote == "up")
+    wait_for(lambda: system.service.journal.votes(answer_id)[0].vote == "up")
 
 
 def test_need_a_human_calls_the_group_once_and_names_what_was_cited(system: System) -> None:
@@ -260,7 +260,7 @@ def test_the_home_tab_shows_what_it_knows(system: System) -> None:
 def test_reindex_asks_for_an_ingest(system: System) -> None:
     (system.folder / "docs" / "second.md").write_text("# Second\n\nA page.\n")
     system.slack.post("command", channel="C0INCIDENT", user=ONCALL, text="reindex")
-    wait_for(lambda: system.bot.index.status().documents == 3)
+    wait_for(lambda: system.service.index.status().documents == 3)
     (system.folder / "docs" / "second.md").unlink()
 
 
@@ -270,9 +270,9 @@ def test_by_http_it_works_the_same(tmp_path: Path) -> None:
         _, reply = system.ask("@Footnote what does error PAY-4031 mean?")
         assert "[payments-runbook-0]" in json.dumps(reply["blocks"]).replace("\\\\", "")
         with pytest.raises(FootnoteError, match=f"port {system.settings.port} cannot be used"):
-            listen(system.bot.app, system.settings.port)
+            listen(system.service.bot.app, system.settings.port)
         with pytest.raises(DataFolderBusy):
-            Bot(system.settings, index_settings(tmp_path), system.agent_settings)
+            Service(system.settings, index_settings(tmp_path), system.agent_settings)
     finally:
         system.close()
 
@@ -307,7 +307,7 @@ def test_slack_that_cannot_be_reached_or_refuses_is_one_line(tmp_path: Path) -> 
         with pytest.raises(SlackRefused, match="invalid_auth"):
             serve(bot_settings(sandbox.api_url, bot_token="xoxb-wrong"), Ending(), http=False)
         settings = bot_settings(sandbox.api_url, app_token="xapp-wrong")
-        bot = Bot(settings, index_settings(tmp_path), AgentSettings())
+        bot = Service(settings, index_settings(tmp_path), AgentSettings())
         with pytest.raises(SlackRefused, match="invalid_auth"):
             bot.connect(http=False)
         bot.stop()

@@ -130,12 +130,12 @@ def test_cited_passages_are_marked() -> None:
 
 
 def test_cited_passages_come_before_all_others(system: System) -> None:
-    cited = system.bot.index.passages(["QueueStuck-0"])
-    found = system.bot.index.passages(["payments-runbook-0"])
+    cited = system.service.index.passages(["QueueStuck-0"])
+    found = system.service.index.passages(["payments-runbook-0"])
     _, reply = system.ask("@Footnote what does PAY-4031 mean, again?")
     answer_id = reply["metadata"]["event_payload"]["answer"]
     answer = Answer(answer_id, "?", "answered", "x", tuple(cited), passages=(*found * 6, *cited))
-    system.bot.journal.record(ASKED, answer, reply["ts"])
+    system.service.journal.record(ASKED, answer, reply["ts"])
     before = len(system.whispers())
     system.click("footnote_passages", reply)
     [shown] = wait_for(lambda: system.whispers()[before:])

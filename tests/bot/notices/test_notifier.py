@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from agent.settings import AgentSettings
-from bot.app import Bot
+from bot.app import Service
 from bot.journal.claims import open_journal
 from bot.journal.records import CitedText
 from bot.notices import notifier as notices
@@ -30,7 +30,7 @@ PAGE = "# Keys\n\nPAY-4031 means that the key was rotated. Both keys are valid f
 @pytest.fixture
 def bot(
     slack: Slack, workspace: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Bot]:
+) -> Iterator[Service]:
     """A bot without a model, whose docs channel is due to hear of yesterday's question."""
     monkeypatch.setattr(notices, "LOOK_SECONDS", 0.2)
     (tmp_path / "docs").mkdir()
@@ -47,7 +47,7 @@ def bot(
         digest_at=f"{datetime.now(UTC) - timedelta(hours=1):%H:%M}",
     )
     docs = IndexSettings(docs_repo=str(tmp_path / "docs"), embedder_int8=False)
-    running = Bot(settings, docs, AgentSettings())
+    running = Service(settings, docs, AgentSettings())
     running.connect(http=False)
     running.start()
     wait_for(lambda: running.index.status().documents)
@@ -55,13 +55,13 @@ def bot(
     running.stop()
 
 
-def test_a_digest_that_is_due_comes_with_the_start(bot: Bot, slack: Slack) -> None:
+def test_a_digest_that_is_due_comes_with_the_start(bot: Service, slack: Slack) -> None:
     [digest] = wait_for(lambda: [m for m in slack.messages("C0GENERAL") if m.get("metadata")])
     assert digest["text"].endswith("1 answer, 1 not in the docs")
 
 
 def test_a_thread_hears_of_a_change_that_an_ingest_in_a_terminal_brought(
-    bot: Bot, slack: Slack, tmp_path: Path
+    bot: Service, slack: Slack, tmp_path: Path
 ) -> None:
     asked = {"channel": "C0INCIDENT", "user": "U0ONCALL", "text": "@Footnote what is PAY-4031?"}
     ts = str(slack.post("say", **asked)["ts"])
@@ -81,6 +81,6 @@ def test_a_thread_hears_of_a_change_that_an_ingest_in_a_terminal_brought(
     assert "valid for 12 hours" in json.dumps(note["blocks"])
 
 
-def remembered(bot: Bot) -> int:
+def remembered(bot: Service) -> int:
     with bot.journal.session() as session:
         return session.query(CitedText).count()

@@ -108,7 +108,7 @@ def test_where_slack_does_not_say_whether_others_read_nothing_is_posted(system: 
 
 
 def test_every_entrance_but_events_is_behind_the_guard(system: System) -> None:
-    for listener in system.bot.listeners:
+    for listener in system.service.bot.listeners:
         guarded = isinstance(listener, Interaction)
         assert guarded or listener.kind == "event" or listener.name is ANYTHING
 
