@@ -154,8 +154,8 @@ def may_heal(error: Exception) -> bool:
 def slack_error(error: Exception) -> str:
     """Slack's error code, or the kind of failure; never a token or a payload."""
     if isinstance(error, SlackApiError):
-        response = error.response
-        code = str(response.get("error")) if hasattr(response, "get") else ""
+        data = getattr(error.response, "data", error.response)
+        code = str(data.get("error")) if isinstance(data, dict) else ""
         # A gateway's HTML page ends up in the same place; it is no code.
         return code if re.fullmatch(r"[a-z0-9_]+", code) else "unknown"
     return type(error).__name__

@@ -35,6 +35,8 @@ _CALL_SECONDS = 10
 _HANDLED_WITHIN = 10.0
 """Seconds at the end for what was taken; what is not acknowledged then is delivered again."""
 _TOLD_EVERY = 60.0
+_LONGEST_LIMIT = 600.0
+"""Seconds of ``Retry-After`` that are believed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,17 +136,25 @@ class SlackSocket(BaseSocketModeClient):
             log.debug("An acknowledgement found no line; Slack delivers the event again.")
 
     def _keep(self) -> None:
-        """Replace the line, for as long as the process lives."""
-        while (line := self._line) is not None:
-            self._watch(line)
-            apart = self.timing.refused_pause if line.is_disabled else self.timing.apart
-            if self._closing.wait(max(0.0, line.opened_at + apart - time.monotonic())):
-                return
-            self._line = self._open()
-            if not line.is_over:
-                leaving = threading.Timer(self.timing.linger, line.close)
-                leaving.daemon = True
-                leaving.start()
+        while (line := self._line) is not None and not self._closing.is_set():
+            try:
+                self._watch(line)
+                self._line = self._replace(line)
+            except Exception:  # the edge of the thread: without it nothing is heard ever again
+                log.exception("keeping Slack's socket open failed")
+                self._closing.wait(self.timing.longest_pause)
+
+    def _replace(self, line: Line) -> Line | None:
+        """Another line, while the old one is still read for a moment; None when all is over."""
+        apart = self.timing.refused_pause if line.is_disabled else self.timing.apart
+        if self._closing.wait(max(0.0, line.opened_at + apart - time.monotonic())):
+            return None
+        another = self._open()
+        if not line.is_over:
+            leaving = threading.Timer(self.timing.linger, line.close)
+            leaving.daemon = True
+            leaving.start()
+        return another
 
     def _watch(self, line: Line) -> None:
         """Until there has to be another line."""
@@ -244,7 +254,7 @@ def _reason(error: Exception) -> str:
 def _is_limited(error: Exception) -> TypeGuard[SlackApiError]:
     if not isinstance(error, SlackApiError):
         return False
-    return slack_error(error) in LIMITED or error.response.status_code == 429
+    return slack_error(error) in LIMITED or getattr(error.response, "status_code", 200) == 429
 
 
 def _retry_after(error: Exception) -> float:
@@ -253,6 +263,6 @@ def _retry_after(error: Exception) -> float:
         return 0.0
     headers = {name.lower(): value for name, value in error.response.headers.items()}
     try:
-        return float(headers.get("retry-after", 30))
+        return min(_LONGEST_LIMIT, float(headers.get("retry-after", 30)))
     except ValueError:
         return 30.0

@@ -23,6 +23,8 @@ class Switchboard:
         self._script = script
         self.opened = 0
         self.asked = 0
+        self.refusals: list[tuple[int, bytes]] = []
+        """What the next askers for a socket get instead: status and body."""
         self._sockets = serve(
             self._serve, "127.0.0.1", 0, ssl=tls, ping_interval=None, compression=None
         )
@@ -40,11 +42,16 @@ class Switchboard:
                     "team_id": "T0",
                 }
                 self.rfile.read(int(self.headers.get("Content-Length", 0)))
+                status = 200
                 if self.path.endswith("apps.connections.open"):
                     board.asked += 1
                     answer = {"ok": True, "url": board.socket_url}
                 body = json.dumps(answer).encode()
-                self.send_response(200)
+                if "url" in answer and board.refusals:
+                    status, body = board.refusals.pop(0)
+                self.send_response(status)
+                if status == 429:
+                    self.send_header("retry-after", "1")
                 self.send_header("Content-Type", "application/json")
                 self.send_header("Content-Length", str(len(body)))
                 self.end_headers()

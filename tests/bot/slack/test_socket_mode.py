@@ -203,6 +203,44 @@ def test_where_slack_limits_the_openings_the_next_one_waits_as_long_as_it_says(
     assert last - limited >= 2
 
 
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [
+        (502, b"<html>Bad gateway</html>"),
+        (429, b"<html>Too many requests</html>"),
+        (200, b"<html>Sign in to the network</html>"),
+        (200, b""),
+        (200, b"[]"),
+        (200, b"null"),
+        (200, b'"ok"'),
+        (200, b'{"ok": true}'),
+        (200, b'{"ok": true, "url": "https://example.com/"}'),
+        (200, b'{"ok": true, "url": "wss://:-1"}'),
+    ],
+)
+def test_whatever_a_gateway_answers_in_place_of_slack_it_is_tried_until_it_heals(
+    status: int, body: bytes, ears: Open, caplog: pytest.LogCaptureFixture
+) -> None:
+    acks: list[str] = []
+
+    def script(number: int, connection: ServerConnection) -> None:
+        greet(connection)
+        if number == 1:
+            board.refusals.append((status, body))
+            return
+        envelope(connection, number)
+        acks.append(acknowledged(connection))
+        connection.recv()
+
+    with Switchboard(script) as board:
+        there = ears(board.api_url)
+        wait_for(lambda: acks)
+        assert not board.refusals
+        there.socket.close()
+    assert len(lines_of(caplog)) == 1
+    assert "Traceback" not in caplog.text
+
+
 def test_a_limited_start_waits_instead_of_giving_up(
     slack: Slack, ears: Open, workspace: Sandbox
 ) -> None:
