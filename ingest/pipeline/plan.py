@@ -62,7 +62,8 @@ def make_plan(
     """Read what changed, or what is stored only in part (``damaged``)."""
     prefixes = _prefixes([file.path for file in checkout.files])
     plan = Plan(skipped=list(checkout.skipped))
-    kept, faults = set[str](), list[Exception]()
+    kept = set()
+    fault: Exception | None = None
     for done, file in enumerate(checkout.files):
         heard(done)
         page = stored.get(file.path)
@@ -75,11 +76,11 @@ def make_plan(
             except UnreadableDocument as error:
                 plan.skipped.append(Skipped(file.path, error.reason))
                 if isinstance(error, _Stumble):
-                    faults.append(error.cause)
+                    fault = fault or error.cause
                 continue
         kept.add(file.path)
-    if faults and not kept:  # not one page can be read: no page is to blame
-        raise faults[0]
+    if fault and not kept:  # not one page can be read: no page is to blame
+        raise fault
     plan.gone = [path for path in stored if path not in kept]
     return plan
 
