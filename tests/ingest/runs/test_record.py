@@ -190,7 +190,7 @@ def test_a_damaged_record_is_begun_anew(tmp_path: Path, caplog: pytest.LogCaptur
 
 
 def test_old_runs_are_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ingest.runs, "KEEP", 3)
+    monkeypatch.setattr(ingest.runs.record, "KEEP", 3)
     runs = Runs(tmp_path)
     for _ in range(5):
         runs.skip("schedule", "x")
