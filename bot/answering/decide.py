@@ -153,8 +153,12 @@ class Answering:
 
     def forget(self, deleted: Deleted) -> None:
         """The question is gone: call its pending answer off."""
+        noted = self.journal.message(deleted.key)
         self.journal.delete(deleted.key)
-        self._under_way.call_off(deleted.key)
+        here = self._under_way.call_off(deleted.key)
+        if here is None and noted and noted.attempts and noted.state in ("noted", "claimed"):
+            # Another process began to answer; if it is dead, nobody else clears its status.
+            self.statuses.clear(noted.channel, noted.thread_ts)
 
     def stop(self, question: Question) -> None:
         """Keep out of the thread: the word itself, found there again, is what silences later."""

@@ -78,7 +78,10 @@ class UnderWay:
     def start(
         self, question: Question, thread: Sequence[Message], responder: Responder | None
     ) -> bool:
-        """Queue the answer to a claimed question; False where there is no room."""
+        """Queue the answer to a claimed question; False where there is no room.
+
+        At the end of the process the claim is given back instead.
+        """
         line = f"is waiting: {ahead} ahead…" if (ahead := self._workers.ahead) else THINKING
         status: Status | Unseen = Unseen()
         if question.origin != "command":
@@ -91,6 +94,9 @@ class UnderWay:
         with self._lock:
             del self._pending[question.key]
         status.close()
+        if self._workers.is_closed:
+            self._journal.release(question.key)
+            return True  # the next start has it
         return False
 
     def reword(self, question: Question, too_late: Callable[[], None]) -> None:

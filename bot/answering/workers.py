@@ -44,6 +44,12 @@ class Workers:
             return max(0, self._open - self._workers + 1)
 
     @property
+    def is_closed(self) -> bool:
+        """The pool takes nothing more: the process ends."""
+        with self._state:
+            return self._closed
+
+    @property
     def idle(self) -> bool:
         with self._state:
             return self._open == 0

@@ -106,8 +106,9 @@ def test_what_a_crash_left_under_a_thread_is_cleared_when_its_question_is_gone(
     before = len(states(slack, LINE)), len(states(slack, SESSION))
     start()
     wait_for(lambda: len(states(slack, SESSION)) > before[1])
-    assert states(slack, LINE)[before[0] :] == [""]
-    assert states(slack, SESSION)[before[1] :] == ["active"]
+    # The deletion may be heard before the recovery looks, or meanwhile: then both clear it.
+    assert set(states(slack, LINE)[before[0] :]) == {""}
+    assert set(states(slack, SESSION)[before[1] :]) == {"active"}
     assert not slack.posts()
 
 

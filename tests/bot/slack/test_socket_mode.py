@@ -1,83 +1,25 @@
 """The socket to Slack, as production opens, keeps and closes it, over lines that break."""
 
-import base64
 import functools
 import logging
 import re
-import shutil
-import ssl
-import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
-from slack_bolt import App
 from websockets.sync.server import ServerConnection
 
 from bot.sandbox.server import Sandbox
-from bot.settings import BotSettings
-from bot.slack.clients import SlackRefused, open_clients
-from bot.slack.socket_line import Line
-from bot.slack.socket_mode import SlackSocket, Timing
+from bot.slack.clients import SlackRefused
+from bot.slack.socket_mode import Timing
+from tests.bot.slack.ears import Ears, Open, readers
 from tests.bot.stage import Slack
 from tests.fakes.bad_line import BadLine, Break
 from tests.fakes.switchboard import Switchboard, acknowledged, envelope, greet, say
-from tests.fakes.tunnel import Tunnel
 from tests.waiting import PATIENCE, wait_for
 
-QUICK = Timing(silent=1.5, linger=0.1, apart=0.01, pause=0.02, longest_pause=0.2, refused_pause=0.2)
 FAILED = "apps.connections.open"
-Open = Callable[..., "Ears"]
-
-
-class Ears:
-    """A Bolt app that listens through our client."""
-
-    def __init__(self, api_url: str, timing: Timing) -> None:
-        settings = BotSettings(bot_token="xoxb-sandbox", slack_api_url=api_url)
-        self.app = app = App(client=open_clients(settings).read, request_verification_enabled=False)
-        app.use(self._hear)  # before the acknowledgement, unlike a listener
-        app.event(re.compile(""))(lambda: None)
-        self.heard: list[str] = []
-        self.held = threading.Event()
-        self.held.set()
-        self.entered = threading.Event()
-        self.socket = SlackSocket(app, "xapp-sandbox", timing)
-
-    def _hear(self, payload: dict[str, Any], next: Callable[[], None]) -> None:
-        self.entered.set()
-        assert self.held.wait(PATIENCE)
-        self.heard.append(str(payload["ts"]))
-        next()
-
-
-@pytest.fixture
-def ears() -> Iterator[Open]:
-    made: list[Ears] = []
-
-    def open_ears(api_url: str, timing: Timing = QUICK, *, connect: bool = True) -> Ears:
-        made.append(Ears(api_url, timing))
-        if connect:
-            made[-1].socket.connect()
-        return made[-1]
-
-    yield open_ears
-    for each in made:
-        each.held.set()
-        each.socket.close()
-
-
-@pytest.fixture
-def line(workspace: Sandbox) -> Iterator[BadLine]:
-    """What lies between the bot and the sandbox."""
-    straight = workspace.slack.base_url
-    with BadLine(int(straight.rpartition(":")[2])) as line:
-        workspace.slack.base_url = f"http://127.0.0.1:{line.port}"
-        yield line
-        workspace.slack.base_url = straight
 
 
 def hears(slack: Slack, ears: Ears) -> bool:
@@ -88,10 +30,6 @@ def hears(slack: Slack, ears: Ears) -> bool:
 
 def opened_more(slack: Slack, than: int) -> bool:
     return len(slack.calls(FAILED)) > than
-
-
-def readers() -> int:
-    return sum(thread.name == "slack-socket" for thread in threading.enumerate())
 
 
 def lines_of(caplog: pytest.LogCaptureFixture, level: int = logging.WARNING) -> list[str]:
@@ -455,108 +393,3 @@ def test_a_session_that_slack_renews_while_the_process_ends_does_not_hold_it(
     assert not closing.is_alive()
     assert not there.socket.is_connected()
     wait_for(lambda: slack.state()["connections"] == 0)
-
-
-@pytest.fixture
-def no_proxies(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
-    for name in ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY"):
-        monkeypatch.delenv(name, raising=False)
-        monkeypatch.delenv(name.lower(), raising=False)
-    return monkeypatch
-
-
-def hang_on(_number: int, connection: ServerConnection) -> None:
-    greet(connection)
-    connection.recv()
-
-
-@pytest.mark.parametrize("name", ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"])
-def test_the_socket_goes_through_the_proxy_of_the_environment(
-    name: str, ears: Open, no_proxies: pytest.MonkeyPatch
-) -> None:
-    with Tunnel() as tunnel, Switchboard(hang_on) as board:
-        no_proxies.setenv(name, "http://" + tunnel.address)
-        ears(board.api_url)
-        [head] = [head for head in tunnel.heads if head.startswith("CONNECT")]
-        assert head.split()[1] in board.socket_url
-
-
-@pytest.mark.parametrize("written", ["http://{}", "http://{}/", "https://{}", "{}"])
-def test_a_proxy_is_reached_however_its_address_is_written(written: str) -> None:
-    with Tunnel() as tunnel, Switchboard(hang_on) as board:
-        proxy = written.format("who:p%40ss@" + tunnel.address)
-        line = Line(
-            board.socket_url, proxy, lambda *_: None, open_seconds=PATIENCE, ping_seconds=PATIENCE
-        )
-        line.wait_for_hello()
-        assert base64.b64encode(b"who:p@ss").decode() in tunnel.heads[0]
-        line.close()
-
-
-def test_hosts_that_need_no_proxy_are_reached_without_one(
-    ears: Open, no_proxies: pytest.MonkeyPatch
-) -> None:
-    with Tunnel() as tunnel, Switchboard(hang_on) as board:
-        no_proxies.setenv("HTTPS_PROXY", "http://" + tunnel.address)
-        no_proxies.setenv("NO_PROXY", "127.0.0.1,localhost")
-        ears(board.api_url)
-        assert not tunnel.heads
-
-
-def test_a_proxy_that_lets_nobody_through_is_told_without_its_password(
-    ears: Open, no_proxies: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    with Switchboard(hang_on) as board:
-        there = ears(board.api_url, Timing(connect=0.1), connect=False)
-        there.socket.web_client.proxy = "http://who:secret@127.0.0.1:9"
-        with pytest.raises(SlackRefused) as refused:
-            there.socket.connect()
-    assert "secret" not in f"{refused.value} {caplog.text}"
-
-
-@pytest.fixture
-def tls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ssl.SSLContext:
-    """A server's context; the environment says whom to trust, as companies do for their proxies."""
-    if not shutil.which("openssl"):
-        pytest.skip("openssl is not installed")
-    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
-    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=slack"]
-    command += ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(key)]
-    subprocess.run([*command, "-out", str(certificate)], check=True, capture_output=True)
-    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(certificate, key)
-    return context
-
-
-@pytest.mark.parametrize("how", ["fin", "rst", "hole"])
-def test_over_tls_lines_that_break_are_replaced_as_well(
-    how: Break, tls: ssl.SSLContext, ears: Open
-) -> None:
-    acks: list[str] = []
-
-    def script(number: int, connection: ServerConnection) -> None:
-        greet(connection)
-        for mention in range(20):
-            envelope(connection, f"{number}-{mention}")
-        while True:
-            acks.append(acknowledged(connection))
-
-    with Switchboard(script, tls) as board, BadLine(board.socket_port) as line:
-        board.socket_url = board.socket_url.replace(str(board.socket_port), str(line.port))
-        there = ears(board.api_url)
-        wait_for(lambda: len(acks) == 20)
-        line.cut(how)
-        wait_for(lambda: len(acks) == 40)
-        wait_for(lambda: readers() == 1)
-        there.socket.close()
-
-
-def test_a_certificate_that_is_not_trusted_is_told_in_one_line(
-    tls: ssl.SSLContext, ears: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("SSL_CERT_FILE")
-    with Switchboard(hang_on, tls) as board:
-        there = ears(board.api_url, Timing(connect=0.1), connect=False)
-        with pytest.raises(SlackRefused, match="SSLCertVerificationError"):
-            there.socket.connect()
