@@ -23,7 +23,7 @@ _BREAK = re.compile(r"\[[^\[\]]*\]|[(|)]|:\s|\s[-–—]\s")
 _PREPOSITION = re.compile(r"\s(?:for|on|in|at|of|is|has)\s")
 _MARKUP = re.compile(r"(?<!\S)[*_]*:[\w+-]+:|[*`~]")
 _COMPOUND = re.compile(
-    r"(?<![\w./-])[A-Za-z][A-Za-z0-9]*(?:[a-z0-9][A-Z]|[A-Z]{2}[a-z])\w*(?![\w/-])"
+    r"(?<![\w./-])(?>[A-Za-z][A-Za-z0-9]*?(?:[a-z0-9][A-Z]|[A-Z]{2}[a-z]))\w*+(?![\w/-])"
 )
 _CODE = re.compile(r"\b[A-Z]{2,}-\d{2,}\b")
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")

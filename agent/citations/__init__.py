@@ -25,7 +25,7 @@ from agent.errors import AgentError
 
 _OWN_MARK = re.compile(r"(?:\n\n[ \t>]*| )?\(⚠ (?:not in|no source|shortened|from)[^()\n]*\)")
 _COMMENT = re.compile(r"(?:#|//|--\s|;|REM\s|/\*|<!--)\s?(.*)")
-_TRAILING_COMMENT = re.compile(r"\s+(?:#|//)\s(.*)$")
+_TRAILING_COMMENT = re.compile(r"(?<!\s)\s++(?:#|//)\s(.*)$")
 _NO_CLAIM = re.compile(
     r"[\W_]*|true|false|null|none|yes|no|on|off|done|fi|then|else|esac|do|end|EOF"
     r"|(?:Ctrl|Control|Cmd|Command|Alt|Option|Shift|Esc|Escape|Enter|Return|Tab|Space|F\d{1,2})"

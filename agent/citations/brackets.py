@@ -15,22 +15,28 @@ from agent.citations.statements import Block, Citation, Span, read_blocks, witho
 
 _LEAD = r"(?:(?:sources?|source id|chunk|ids?|see|ref|cf\.?|from)\b[:\s]*|[#^])?"
 _ID_SHAPED = re.compile(r"(?=.*[^\W\d_])\S(?:.*\S)?[-‐‑–]\d{1,6}", re.DOTALL)
-_PAGE = re.compile(r"[^\s].*\.(?:md|mdx|rst|txt|adoc)(?:[#:].*)?", re.IGNORECASE)
+_SUFFIX = r"\.(?:md|mdx|rst|txt|adoc)"
+_PAGE = re.compile(rf"\S(?:(?!{_SUFFIX}(?:[#:]|$)).)*+{_SUFFIX}(?:[#:].*)?", re.IGNORECASE)
 _CODE_SHAPED = re.compile(r"[A-Z][A-Z0-9]*(?:-[A-Z0-9]+)*-\d{2,}")
 _CHARACTERS = re.compile(r"(?:[A-Za-z0-9]-[A-Za-z0-9]){2,}")
 """Ranges of characters, such as ``[a-z0-9]``."""
 _BRACKET = re.compile(r"\\?\[([^\[\]\n]{1,300}?)\\?\]")
 _TARGET = re.compile(
-    r"\(\s*(<[^<>\n]*>|[^\s()]*(?:\([^\s()]*\)[^\s()]*)*)(?:\s+\"[^\"\n]*\")?\s*\)"
+    # Either all blanks stand before the address, or there is none and they stand before the title.
+    r"\((?:\s*+|(?=\s++\"))(<[^<>\n]*+>|[^\s()]*+(?:\([^\s()]*+\)[^\s()]*+)*+)"
+    r"(?:\s++\"[^\"\n]*+\")?+\s*+\)"
 )
 _WRAPPED = re.compile(
     r"!?\\?\[((?:[^\[\]\n]|\[[^\[\]\n]{1,300}\]){1,300})\\?\](?:" + _TARGET.pattern + ")?"
 )
 _BETWEEN = re.compile(r"(?:[\s,;|/&+\\…–—-]|\b(?:and|or|to)\b)*", re.IGNORECASE)
-_EMPTIED = re.compile(r"[ \t]*\((?:see|sources?|from|cf\.?|per|ref|and|,|;|:|\s)*\)", re.IGNORECASE)
+_EMPTIED = re.compile(
+    r"(?<![ \t])[ \t]*+\((?:see|sources?|from|cf\.?|per|ref|and|,|;|:|\s)*+\)", re.IGNORECASE
+)
 _ANY_BRACKET = re.compile(r"[\[\]【】［］〔〕]")
 _ROUNDS = 20
-_JOIN = re.compile(r"[ \t]*(?:,|;|&|and)?[ \t]*")
+_JOIN = re.compile(r"[ \t]*+(?:(?:,|;|&|and)[ \t]*+)?")
+_PART = re.compile(r"[,;|]| and ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +139,8 @@ class Brackets:
             known += [self._ids[_plain(each)] for each in among]
             return
         whole = self._classify(content, known, forged)
-        if not whole and re.search(r"[,;|]| and ", content):
-            for part in re.split(r"\s*(?:[,;|]| and )\s*", content):
+        if not whole and len(parts := _PART.split(content)) > 1:
+            for part in parts:
                 self._classify(part, known, forged)
 
     def _classify(self, content: str, known: list[str], forged: list[str]) -> bool:

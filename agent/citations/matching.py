@@ -14,7 +14,7 @@ TYPOGRAPHIC = str.maketrans(
 DASHES = str.maketrans({"‐": "-", "‑": "-", "‒": "-", "−": "-", "–": "-"})
 HYPHENS = str.maketrans({"‐": "-", "‑": "-"})
 """What stands for a hyphen in running text; in a command it is another sign."""
-_CONTINUED = re.compile(r"\s*\\\r?\n\s*")
+_CONTINUED = re.compile(r"(?<!\s)\s*+(?:\\\r?\n\s*+)++")
 
 
 def clean(text: str) -> str:

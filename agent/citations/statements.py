@@ -147,7 +147,7 @@ class _Reader:
         self.blocks.append(block)
 
 
-def code_spans(text: str, start: int, end: int) -> Iterator[Span]:
+def code_spans(text: str, start: int = 0, end: int | None = None) -> Iterator[Span]:
     """Inline code: a run of backticks up to the next run of the same length."""
     runs = [(m.start(), m.end()) for m in re.finditer(r"`+", text[start:end])]
     later: dict[int, list[int]] = {}
