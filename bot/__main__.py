@@ -1,5 +1,237 @@
-"""``python -m bot`` is the ``footnote`` command."""
+"""The ``footnote`` command: every command of the three packages under one name.
 
-from bot.cli import main
+A command lives in the package it belongs to and is loaded when somebody asks for it: the list of
+commands costs nothing but this file. Errors become a line and an exit code here and nowhere else.
+"""
 
-main()
+import os
+import sys
+import traceback
+from importlib import import_module
+from typing import Annotated, Any, NoReturn
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_group
+
+from bot.terminal import Terminal
+from ingest.errors import FootnoteError
+
+
+class Deferred(TyperCommand):
+    """A command by its name and its help line; ``place`` is the Typer app that holds the rest."""
+
+    def __init__(self, name: str, place: str, line: str) -> None:
+        super().__init__(name, short_help=line)
+        self.place = place
+
+    def load(self) -> Any:
+        """The command itself."""
+        module, _, attribute = self.place.partition(":")
+        holder = typer.Typer(rich_markup_mode="markdown")
+        holder.add_typer(getattr(import_module(module), attribute))
+        return get_group(holder).commands[str(self.name)]
+
+    def make_context(self, *args: Any, **extra: Any) -> Any:
+        """Whoever runs a command, asks for its help or completes its options begins here."""
+        return self.load().make_context(*args, **extra)
+
+
+class Commands(TyperGroup):
+    """Commands in the order in which they are listed; the bare name of the group shows the list.
+
+    The list is plain text: what draws boxes takes three times as long to load as all the rest.
+    """
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings | {"rich_markup_mode": None})
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if not args and not ctx.resilient_parsing:
+            typer.echo(ctx.get_help(), err=True)
+            raise typer.Exit(2)
+        return super().parse_args(ctx, args)
+
+
+class Footnote(Commands):
+    """The root of all commands."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings | {"commands": COMMANDS})
+
+
+def _group(name: str, line: str, *commands: Deferred) -> Commands:
+    return Commands(name=name, help=line, short_help=line, commands=commands)
+
+
+COMMANDS = (
+    Deferred(
+        "try",
+        "bot.cli:app",
+        "Run the whole product on this machine: a local Slack workspace, the bot, sample docs.",
+    ),
+    Deferred(
+        "run",
+        "bot.cli:app",
+        "Run the bot: Slack in, answers out, the docs re-ingested every night.",
+    ),
+    Deferred(
+        "ingest",
+        "ingest.cli:app",
+        "Bring the index up to date with the docs: only what changed is read and embedded.",
+    ),
+    Deferred(
+        "search",
+        "ingest.cli:app",
+        "Show the passages that answers to a query are made from, best first.",
+    ),
+    Deferred("ask", "agent.cli:app", "Answer one question from the docs."),
+    Deferred(
+        "chat",
+        "agent.cli:app",
+        "Talk with the docs in the terminal; an empty line or Ctrl-D ends it.",
+    ),
+    Deferred(
+        "status",
+        "ingest.cli:app",
+        "Show what is indexed, from when, and when it is next brought up to date.",
+    ),
+    Deferred(
+        "doctor",
+        "bot.cli:app",
+        "Check settings, docs repo, index, Slack and model, and say how to mend what is wrong.",
+    ),
+    Deferred(
+        "trace",
+        "bot.cli:app",
+        "Show how an answer came about: requests, searches, passages, checks, time and cost.",
+    ),
+    Deferred(
+        "replay",
+        "bot.cli:app",
+        "Ask an old question again, against today's index, and show what is different.",
+    ),
+    Deferred(
+        "report",
+        "bot.cli:app",
+        "Show what the docs could not answer, thumbs down, old pages, cost and latency.",
+    ),
+    _group(
+        "eval",
+        "Measure the quality of search and of answers on case files: one JSON object a line.",
+        Deferred(
+            "retrieval",
+            "ingest.evaluate.cli:app",
+            "Ask questions whose pages are known, and see how much text holds the answer.",
+        ),
+        Deferred(
+            "calibrate",
+            "ingest.evaluate.cli:app",
+            "Choose below which confidence a result is called weak, and store it with the index.",
+        ),
+        Deferred(
+            "decisions",
+            "agent.evals.cli:app",
+            "Does the agent search when it must, and only then?",
+        ),
+        Deferred(
+            "answers",
+            "agent.evals.cli:app",
+            "Are the answers right: cited, complete, supported, and silent where the docs are?",
+        ),
+    ),
+    Deferred(
+        "sandbox",
+        "bot.cli:app",
+        "Run only the local Slack workspace, for a bot that is started separately.",
+    ),
+    _group(
+        "debug",
+        "Run one step of the pipeline on JSON: stdin in, JSON out.",
+        Deferred(
+            "message",
+            "bot.cli:debug_app",
+            "A Slack message object -> {text}: what the bot reads in it.",
+        ),
+        Deferred(
+            "render",
+            "bot.cli:debug_app",
+            "{text, passages} -> {messages}: the Slack payload of an answer.",
+        ),
+        Deferred(
+            "ground",
+            "bot.cli:debug_app",
+            "{question, passages, answer, ...} -> the verdict on an answer's citations and spans.",
+        ),
+    ),
+)
+
+app = typer.Typer(
+    name="footnote",
+    cls=Footnote,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="""Answers questions in Slack from your own docs, with a citation behind every claim.
+
+Start with `footnote try`: the whole product on this machine, no account needed.""",
+)
+
+
+def _show_version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        typer.echo(f"footnote {version('footnote')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    context: typer.Context,
+    _version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    """What the commands about answers use; the journal is opened by those that need it."""
+    terminal = Terminal()
+    context.obj = terminal
+    context.call_on_close(terminal.close)
+
+
+def main() -> None:
+    """Run a command; every failure is one line on stderr and an exit code."""
+    try:
+        code = app(prog_name="footnote", standalone_mode=False)
+    except FootnoteError as error:
+        _fail(str(error), error.exit_code)
+    except typer.TyperException as error:
+        _fail(_usage(error), error.exit_code)
+    except typer.Abort:
+        _fail("the input ended before it was complete.", 1)
+    except Exception as error:  # noqa: BLE001  # the outermost edge: a person gets a line
+        if os.environ.get("FOOTNOTE_LOG_LEVEL", "").upper() == "DEBUG":
+            traceback.print_exc()
+        _fail(
+            f"unexpected {type(error).__name__}. This is a bug: run it again with "
+            "FOOTNOTE_LOG_LEVEL=DEBUG and report the traceback.",
+            1,
+        )
+    sys.exit(code)
+
+
+def _usage(error: typer.TyperException) -> str:
+    """What was wrong in the command line, and where its help is."""
+    said = " ".join(error.format_message().split())
+    context = getattr(error, "ctx", None)
+    path = context.command_path if context else "footnote"
+    return f"{said}{'' if said.endswith(('.', '?')) else '.'} See `{path} --help`."
+
+
+def _fail(message: str, code: int) -> NoReturn:
+    sys.stderr.write(f"footnote: {message}\n")
+    sys.exit(code)
+
+
+if __name__ == "__main__":
+    main()

@@ -16,6 +16,7 @@ from bot.foreign_threads import ForeignThreads
 from bot.journal import Journal
 from bot.manners import NOT_PART, Decision, decide
 from bot.markup import escape
+from bot.outbox import Retries
 from bot.pace import Pace
 from bot.people import People
 from bot.records import NotedMessage
@@ -42,6 +43,7 @@ class Answering:
         settings: BotSettings,
         runbook: Runbook | None = None,
         channels: Channels | None = None,
+        retries: Retries | None = None,
     ) -> None:
         self.clients, self.me, self.journal = clients, me, journal
         self.people = People(clients.read)
@@ -61,7 +63,9 @@ class Answering:
             self.channel,
         )
         workers = Workers(settings.workers, settings.queue)
-        self._under_way = UnderWay(clients.post, journal, self._delivery, self.statuses, workers)
+        self._under_way = UnderWay(
+            clients.post, journal, self._delivery, self.statuses, workers, retries or Retries()
+        )
         self._stream = settings.stream
         self._foreign_threads = ForeignThreads()
 
@@ -185,7 +189,8 @@ class Answering:
     def tell(self, question: Question, text: str, reference: str) -> None:
         """A short line in the question's thread instead of an answer."""
         replier = Replier(self.clients.post, question)
-        self._delivery.post_line(replier, text, reference=reference)
+        later = self.journal.reopen
+        self._delivery.post_line(replier, text, reference=reference, later=later)
 
     @property
     def idle(self) -> bool:

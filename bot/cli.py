@@ -1,70 +1,29 @@
-"""The ``footnote`` command: every command of the three packages under one name.
+"""The commands of the bot: those that start it, look into what it answered, or check it.
 
-Commands that belong to a package live there (``ingest.cli``, ``agent.cli``); those that start the
-bot or the sandbox live here. This is the one edge where errors become a line and an exit code.
+What a command needs is imported by the command: the libraries take seconds to load, `--help` does
+not.
 """
 
 import json
 import logging
-import os
 import sys
-import traceback
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.logging import RichHandler
 
-from agent.cli import app as agent_app
-from bot.settings import BotSettings
-from ingest.cli import app as ingest_app
-from ingest.errors import FootnoteError, SettingsError
-from ingest.settings import read_settings
+from ingest.errors import SettingsError
 from ingest.terminal import print_json
 
-app = typer.Typer(
-    name="footnote",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="markdown",
-    context_settings={"help_option_names": ["-h", "--help"]},
-    help="""Answers questions in Slack from your own docs, with a citation behind every claim.
-
-Start with `footnote try`: the whole product on this machine, no account needed.""",
-)
-debug_app = typer.Typer(
-    no_args_is_help=True,
-    help="One step of the pipeline on JSON: stdin in, JSON out.",
-)
-app.add_typer(ingest_app)
-app.add_typer(agent_app)
-app.add_typer(debug_app, name="debug")
-if sys.argv[1:2] == ["eval"]:
-    # Its commands load every library there is: only whoever measures waits for that.
-    from agent.evals.cli import app as eval_app
-else:
-    eval_app = typer.Typer(help="Measure the quality of search and of answers on questions.")
-app.add_typer(eval_app, name="eval")
+app = typer.Typer()
+debug_app = typer.Typer()
 
 Port = Annotated[int, typer.Option(min=1, max=65535, help="Port of the local Slack workspace.")]
-WITH_JOURNAL = ("ask", "chat", "trace", "replay", "report")
 NAMED = "Id of an answer, or Slack's link to its question or reply"
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")]
-
-
-@app.callback()
-def _root(context: typer.Context) -> None:
-    """What the commands about answers use; the journal is opened by those that need it."""
-    if context.invoked_subcommand not in WITH_JOURNAL:
-        return
-    from bot.terminal import Terminal
-
-    terminal = Terminal()
-    context.obj = terminal
-    context.call_on_close(terminal.close)
 
 
 @app.command("try")
@@ -98,6 +57,9 @@ def run(
     Needs SLACK_BOT_TOKEN and SLACK_APP_TOKEN (with --http: SLACK_SIGNING_SECRET) and
     FOOTNOTE_DOCS_REPO. `footnote doctor` says what is missing.
     """
+    from bot.settings import BotSettings
+    from ingest.settings import read_settings
+
     settings = read_settings(BotSettings, port=port)
     settings.require_tokens(http=http)
     from bot.run import serve  # loads every library there is
@@ -198,7 +160,7 @@ def report(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """What the docs could not answer, thumbs down, old pages, cost and latency of the last days."""
+    """Show what the docs could not answer, thumbs down, old pages, cost and latency."""
     from bot.report.cli import print_report, report, write_page
 
     made, links = report(context.obj.journal, days)
@@ -264,24 +226,3 @@ def _log_to_stderr(level: str) -> None:
     logging.basicConfig(level=logging.WARNING, handlers=[handler])
     for package in ("bot", "agent", "ingest"):
         logging.getLogger(package).setLevel(level)
-
-
-def main() -> None:
-    """Run a command; every failure is one line on stderr and an exit code."""
-    try:
-        app()
-    except FootnoteError as error:
-        _fail(str(error), error.exit_code)
-    except Exception as error:  # noqa: BLE001  # the outermost edge: a person gets a line
-        if os.environ.get("FOOTNOTE_LOG_LEVEL", "").upper() == "DEBUG":
-            traceback.print_exc()
-        _fail(
-            f"unexpected {type(error).__name__}. This is a bug: run it again with "
-            "FOOTNOTE_LOG_LEVEL=DEBUG and report the traceback.",
-            1,
-        )
-
-
-def _fail(message: str, code: int) -> NoReturn:
-    sys.stderr.write(f"footnote: {message}\n")
-    sys.exit(code)

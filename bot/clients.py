@@ -24,7 +24,7 @@ SLACK_FAILED = (SlackApiError, OSError, HTTPException)
 # What Slack's error codes mean for whoever made the call; all others are final for that call.
 LIMITED = frozenset({"ratelimited", "rate_limited"})
 """Nothing was done: later it will be."""
-_TROUBLE = frozenset({
+TROUBLE = frozenset({
     "internal_error", "fatal_error", "service_unavailable", "request_timeout",
     "team_added_to_org", "external_channel_migrating", "unknown",
 })  # fmt: skip
@@ -43,8 +43,14 @@ UNAVAILABLE = frozenset({
     "not_allowed_token_type", "feature_not_enabled", "access_denied",
 })  # fmt: skip
 """This workspace or this app will never have it."""
-GONE = frozenset({"message_not_found", "channel_not_found"})
+GONE = frozenset({"message_not_found", "channel_not_found", "thread_not_found"})
 """What was asked for is not there any more, which says nothing about the next."""
+_CLOSED = frozenset({
+    "not_in_channel", "is_archived", "is_inactive", "thread_locked",
+    "cannot_reply_to_message", "messages_tab_disabled", "cannot_dm_bot", "user_not_found",
+    "user_disabled", "user_is_bot", "user_not_in_channel", "restricted_action",
+})  # fmt: skip
+"""The place takes nothing from this app, now and later; ``restricted_action`` has longer forms."""
 
 
 SILENT = logging.getLogger("slack_sdk.footnote")
@@ -58,7 +64,7 @@ class _TroubleRetryHandler(RetryHandler):
     def _can_retry(self, *, response: HttpResponse | None = None, **_: object) -> bool:
         if response is None:
             return False
-        return response.status_code >= 500 or (response.body or {}).get("error") in _TROUBLE
+        return response.status_code >= 500 or (response.body or {}).get("error") in TROUBLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +138,17 @@ def is_passing(error: Exception) -> bool:
     if not isinstance(error, SlackApiError):
         return True
     status = getattr(error.response, "status_code", 200)
-    return slack_error(error) in _TROUBLE | LIMITED or status == 429 or status >= 500
+    return slack_error(error) in TROUBLE | LIMITED or status == 429 or status >= 500
+
+
+def may_heal(error: Exception) -> bool:
+    """Whether the same call may succeed some day without anybody changing the channel.
+
+    A revoked token is replaced, an outage ends, and an error that nobody has seen yet may pass:
+    only what Slack says of the place or of the app is final.
+    """
+    code = slack_error(error)
+    return not (code in _CLOSED | GONE | UNAVAILABLE or code.startswith("restricted_action"))
 
 
 def slack_error(error: Exception) -> str:

@@ -24,7 +24,8 @@ from bot.channels import OFF
 from bot.clients import SLACK_FAILED, slack_error
 from bot.events import Key, Question, by_hand
 from bot.markup import escape, read_text
-from bot.reply import NotPosted, Replier
+from bot.outgoing import NotPosted
+from bot.reply import Replier
 from bot.responses import Responder, say, withdraw
 from bot.wording import HELP, LOOKING_UP
 
@@ -132,7 +133,7 @@ class Commands:
         root = str(posted["ts"])
         try:
             asked = replace(question, ts=root, thread_ts=root)
-            Replier(post, asked).post_answer(answer, messages)
+            Replier(post, asked).outgoing(answer, messages).post()
         except NotPosted:
             post.chat_delete(channel=question.channel, ts=root)
             raise

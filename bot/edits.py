@@ -11,6 +11,7 @@ from slack_bolt import Respond
 from bot.answering import Answering
 from bot.app import Interaction
 from bot.blocks.elements import actions, button
+from bot.blocks.extras import AGAIN
 from bot.clients import SLACK_FAILED, slack_error
 from bot.events import Key, Message, Question, by_hand
 from bot.recovery import find_question
@@ -20,7 +21,6 @@ from bot.wording import NOT_NOW
 
 log = logging.getLogger(__name__)
 
-AGAIN = "footnote_again"
 _GONE = "I no longer find this question. Please ask it anew."
 
 

@@ -4,6 +4,8 @@ The same lines answer ``/footnote status``.
 """
 
 import logging
+import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -12,7 +14,7 @@ from bot.app import Listener
 from bot.blocks.elements import code, header, link, section
 from bot.blocks.extras import ago
 from bot.clients import SLACK_FAILED, Clients, slack_error
-from bot.journal import Journal
+from bot.journal import Journal, NotTaken
 from bot.markup import escape
 from bot.permalinks import permalink
 from bot.records import AnswerRecord
@@ -34,6 +36,7 @@ EXAMPLES = (
 )
 """Questions that make sense whatever the docs are about."""
 _RECENT = 5
+_DAY = 86_400.0
 _SKIPPED = 5
 _USED = (".footnote/", "CODEOWNERS")
 """Beginning or end of paths that are no pages and not left out either: settings for Footnote."""
@@ -65,6 +68,7 @@ class Home:
             *index_lines(self._index.status(), self._stale_after, datetime.now(UTC)),
             *collection_lines(self._index.collections()),
             *run_lines(self._last_run()),
+            *reply_lines(self._journal.replies_not_taken(time.time() - _DAY)),
         ]
 
     def _opened(self, event: Json) -> None:
@@ -146,6 +150,17 @@ def run_lines(last_run: Run | None) -> list[str]:
             f"*Self-test*: {test['found']} of {test['questions']} questions found their page."
         )
     lines += [f":warning: {escape(str(warning))}" for warning in report.get("warnings", [])]
+    return lines
+
+
+def reply_lines(replies: Sequence[NotTaken]) -> list[str]:
+    """Replies that Slack has not taken: counted by Slack's error, for channels may be private."""
+    lines = []
+    for is_waiting, what in ((True, "wait for Slack"), (False, "were refused in the last day")):
+        codes = Counter(reply.code for reply in replies if reply.is_waiting is is_waiting)
+        if codes:
+            reasons = ", ".join(f"{code(name)} {count}" for name, count in codes.most_common())
+            lines.append(f":warning: *Replies* that {what}: {reasons}.")
     return lines
 
 

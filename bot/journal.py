@@ -4,8 +4,15 @@ A message is noted before Slack gets its acknowledgement, claimed by the one wor
 answer it, and marked when the reply stands in the thread. What a crash leaves between those
 points is found again at the next start, or by another replica once the claim's lease runs out.
 
-    noted -> ignored -> claimed -> answered | refused | failed | stopped
-                                -> deleted (the question is gone: never answered)
+    noted | ignored -> claimed -> answered | refused | failed | stopped
+                               -> deleted  (the question is gone: never answered)
+                               -> ignored  (the question was edited into none)
+                               -> noted    (given back: another process, or a later round, has it)
+    answered -> claimed  (asked for again)
+    failed -> noted      (given up, and Slack did not take the line that says so)
+
+A claim whose lease has run out is as free as a noted message. While an answer waits for Slack, its
+question stays claimed.
 """
 
 import os
@@ -14,6 +21,7 @@ import time
 import uuid
 from collections.abc import Collection
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -31,7 +39,23 @@ _KEEP_SECONDS = 30 * 86_400.0
 _RECOVER_SECONDS = 86_400.0
 _NOTED_SECONDS = 60.0
 
+_GIVEN_UP = "given up"
+_UNPOSTED = "unposted: "
+
 Outcome = Literal["answered", "refused", "failed", "stopped"]
+
+
+@dataclass(frozen=True, slots=True)
+class NotTaken:
+    """A reply that Slack has not taken."""
+
+    channel: str
+    code: str
+    """Slack's error."""
+    noted_at: float
+    """When the question came, in seconds since 1970."""
+    is_waiting: bool
+    """It is tried again; else Slack's refusal was final."""
 
 
 class Journal(Archive):
@@ -88,8 +112,29 @@ class Journal(Archive):
 
     def release(self, key: Key) -> None:
         """Give a claim back unanswered, so that the next start answers it."""
-        mine = (NotedMessage.state == "claimed") & (NotedMessage.owner == self._me)
-        self._change(key, mine, state="noted", owner=None, attempts=NotedMessage.attempts - 1)
+        values = {"owner": None, "reason": None, "attempts": NotedMessage.attempts - 1}
+        self._change(key, self._mine(), state="noted", **values)
+
+    def reopen(self, key: Key) -> None:
+        """Slack did not take the line that ends a question: the recovery says it later."""
+        given_up = (NotedMessage.state == "failed") & (NotedMessage.reason == _GIVEN_UP)
+        self._change(key, self._mine() | given_up, state="noted", owner=None, reason=None)
+
+    def unposted(self, key: Key, code: str) -> None:
+        """An answer is ready, and Slack does not take it: ``code`` is Slack's error."""
+        self._change(key, self._mine(), reason=f"{_UNPOSTED}{code}")
+
+    def replies_not_taken(self, since: float) -> list[NotTaken]:
+        """Replies that wait for Slack, and those that Slack refused since then."""
+        waiting = (NotedMessage.state == "claimed") & NotedMessage.reason.startswith(_UNPOSTED)
+        refused = (NotedMessage.state == "failed") & (NotedMessage.reason != _GIVEN_UP)
+        recently = refused & (NotedMessage.finished_at >= since)
+        query = sa.select(NotedMessage).where(waiting | recently).order_by(NotedMessage.noted_at)
+        with self.session() as session:
+            return [_not_taken(row) for row in session.scalars(query)]
+
+    def _mine(self) -> sa.ColumnElement[bool]:
+        return (NotedMessage.state == "claimed") & (NotedMessage.owner == self._me)
 
     def begin_reply(self, key: Key, reply_ts: str) -> None:
         """A reply stands in the thread that is not complete: whoever answers goes on with it."""
@@ -100,7 +145,7 @@ class Journal(Archive):
         open_ = NotedMessage.state.in_(("noted", "claimed"))
         worn = NotedMessage.attempts >= MAX_ATTEMPTS
         return self._change(
-            key, open_ & worn, state="failed", reason="given up", finished_at=time.time()
+            key, open_ & worn, state="failed", reason=_GIVEN_UP, finished_at=time.time()
         )
 
     def finish(
@@ -229,6 +274,11 @@ def _abandoned() -> sa.ColumnElement[bool]:
 def _free() -> sa.ColumnElement[bool]:
     """Not being answered, and not done with."""
     return NotedMessage.state.in_(("noted", "ignored")) | _abandoned()
+
+
+def _not_taken(row: NotedMessage) -> NotTaken:
+    code = (row.reason or "").removeprefix(_UNPOSTED)
+    return NotTaken(row.channel, code, row.noted_at, row.state == "claimed")
 
 
 def _primary(key: Key) -> tuple[str, str, str]:

@@ -6,12 +6,12 @@ from typing import Any
 
 import yaml
 
-MANIFEST = Path(__file__).resolve().parents[1] / "manifest.yml"
+from ingest.shipped import MANIFEST
 
 
 @dataclass(frozen=True)
 class Manifest:
-    """Scopes and subscriptions; None stands for "everything" where there is no manifest."""
+    """Scopes and subscriptions; None means all of them."""
 
     scopes: frozenset[str] | None = None
     events: frozenset[str] | None = None
@@ -24,9 +24,7 @@ class Manifest:
 
 
 def read_manifest(path: Path = MANIFEST) -> Manifest:
-    """The manifest beside the packages; an installation without one is granted everything."""
-    if not path.is_file():
-        return Manifest()
+    """The manifest from which the app is created, unless ``path`` names another."""
     data: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
     settings = data.get("settings", {})
     features = data.get("features", {})

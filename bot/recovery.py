@@ -8,7 +8,7 @@ import uuid
 from collections.abc import Sequence
 
 from bot.answering import Answering
-from bot.clients import SLACK_FAILED, is_passing, slack_error
+from bot.clients import SLACK_FAILED, may_heal, slack_error
 from bot.events import Identity, Message, Question, by_hand, read_message
 from bot.journal import MAX_ATTEMPTS
 from bot.records import NotedMessage
@@ -33,7 +33,7 @@ class Recovery:
                 self._recover(noted)
             except SLACK_FAILED as error:
                 log.warning("could not recover %s: %s", noted.key, slack_error(error))
-                if not is_passing(error):  # else it stays noted, for the next round
+                if not may_heal(error):  # else it stays noted, for the next round
                     self._journal.ignore(noted.key, slack_error(error))
                     self._statuses.clear(noted.channel, noted.thread_ts)
 

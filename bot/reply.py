@@ -1,42 +1,36 @@
-"""Messages -> the thread: posted once, or in a plainer form, or not at all and then logged.
+"""Messages -> the thread of a question: each is posted once, or it is told why not.
 
-The ladder, a message: as rendered; when Slack refuses the content, once more as plain parts; when
-it refuses those too, one short line with the answer's id. A channel that cannot be posted to ends
-it. After a lost response the thread is read before anything is posted again.
+A channel that cannot be posted to ends it. After a lost response the thread is read before
+anything is posted again.
 """
 
-import json
 import logging
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from slack_sdk import WebClient
-from slack_sdk.errors import SlackApiError
 
 from agent.answer import Answer
-from bot.alerts import message_text
-from bot.clients import CONTENT, METADATA, SLACK_FAILED, is_passing, slack_error
+from bot.clients import CONTENT, METADATA, SLACK_FAILED, is_passing, may_heal, slack_error
 from bot.events import Message, Question, metadata_of
-from bot.markup import plain_parts
+from bot.outgoing import (
+    ContentRefused,
+    NotPosted,
+    Outgoing,
+    Part,
+    Unposted,
+    answer_parts,
+    line_part,
+)
 from bot.stream import Stream
 from bot.thread import EVENT_TYPE, read_thread
 
 log = logging.getLogger(__name__)
 
-MAX_METADATA = 3_000
-
-_ATTEMPTS = 3
 _NO_ANSWER = {"answer": "runbook", "question": "", "part": 0, "parts": 1}
-
-
-class NotPosted(Exception):
-    """Slack will not take the reply; ``code`` says why. For the log, never for a channel."""
-
-    def __init__(self, code: str) -> None:
-        super().__init__(code)
-        self.code = code
+_IDENTITY = ("answer", "question", "part", "piece")
+"""What tells one own message from all others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,62 +40,55 @@ class Replier:
     client: WebClient
     question: Question
 
-    def post_answer(
+    def outgoing(
         self,
         answer: Answer,
         messages: Sequence[dict[str, Any]],
         over: str | None = None,
         stream: Stream | None = None,
-    ) -> str:
-        """Post all messages of an answer; the ts of the first.
+    ) -> Outgoing:
+        """An answer that is ready to be posted.
 
-        That one ends the ``stream`` where one was begun, or takes the place of ``over``.
+        Its first message ends the ``stream`` where one was begun, or takes the place of ``over``.
         """
-        posted: list[str] = []
-        for number, message in enumerate(messages):
-            payload = answer_payload(answer, self.question, number, len(messages))
-            if number == 0 and (ts := self._in_place(message, payload, over, stream)):
-                posted.append(ts)
-            else:
-                posted += self._post_or_degrade(message, payload, answer.id)
-        return posted[0]
+
+        def send(part: Part, is_uncertain: bool) -> str:
+            is_first = part.payload["part"] == 0 and part.form == "rendered"
+            there = self._in_place(part, over, stream) if is_first else None
+            return there or self.send(part, is_uncertain)
+
+        return Outgoing(answer_parts(answer, self.question, messages), send)
 
     def post_runbook(self, message: dict[str, Any]) -> str | None:
         """Post what is there before an answer is; its ts, or None: the answer comes anyway."""
         try:
-            return self._post(message, {"runbook": self.question.ts, **_NO_ANSWER})
-        except (NotPosted, SlackApiError) as error:
-            log.info("no runbook posted in %s: %s", self.question.channel, error)
+            return self.send(Part(message, {"runbook": self.question.ts, **_NO_ANSWER}))
+        except NotPosted as error:
+            log.info("no runbook posted in %s: %s", self.question.channel, error.code)
             return None
 
-    def _in_place(
-        self,
-        message: dict[str, Any],
-        payload: dict[str, Any],
-        over: str | None,
-        stream: Stream | None,
-    ) -> str | None:
+    def _in_place(self, part: Part, over: str | None, stream: Stream | None) -> str | None:
         """The ts of the message that is there already, when it now is the first of the answer."""
         ts = stream.ts if stream else None
         if stream and ts:
-            metadata = {"event_type": EVENT_TYPE, "event_payload": payload}
-            if stream.finish(message, metadata) or self._update(ts, message, payload):
+            metadata = {"event_type": EVENT_TYPE, "event_payload": part.payload}
+            if stream.finish(part.message, metadata) or self._update(ts, part):
                 return ts
             stream.remove()
-        elif over and self._update(over, message, payload):
+        elif over and self._update(over, part):
             return over
         return None
 
-    def _update(self, ts: str, message: dict[str, Any], payload: dict[str, Any]) -> bool:
+    def _update(self, ts: str, part: Part) -> bool:
         try:
             self.client.chat_update(
                 channel=self.question.channel,
                 ts=ts,
-                metadata={"event_type": EVENT_TYPE, "event_payload": payload},
-                **message,
+                metadata={"event_type": EVENT_TYPE, "event_payload": part.payload},
+                **part.message,
             )
         except SLACK_FAILED as error:
-            if is_passing(error) and self._posted(payload, ts):
+            if is_passing(error) and self._arrived(part.payload, ts):
                 return True
             log.info("posting instead of updating: %s", slack_error(error))
             return False
@@ -109,11 +96,7 @@ class Replier:
 
     def post_line(self, text: str, reference: str, blocks: Sequence[dict[str, Any]] = ()) -> str:
         """Post a short line: help, or what went wrong and under which id."""
-        payload = {"answer": reference, "question": self.question.ts, "part": 0, "parts": 1}
-        message: dict[str, Any] = {"text": text}
-        if blocks:
-            message["blocks"] = list(blocks)
-        return self._post(message, payload)
+        return self.send(line_part(self.question, text, reference, blocks))
 
     def take_back(self, messages: Sequence[Message]) -> None:
         """Delete what was posted of an answer that was never completed; best effort."""
@@ -125,36 +108,28 @@ class Replier:
                     "half an answer stays in %s: %s", self.question.channel, slack_error(error)
                 )
 
-    def whisper_answer(self, messages: Sequence[dict[str, Any]]) -> None:
-        """Show an answer to the asker alone; Slack keeps no copy of it in the thread."""
-        for message in messages:
-            try:
-                self._whisper(message)
-            except SlackApiError as error:
-                log.warning("Slack refused the content: %s", slack_error(error))
-                for part in plain_parts(message_text(message)):
-                    self._whisper({"text": part})
+    def whispered(self, answer: Answer, messages: Sequence[dict[str, Any]]) -> Outgoing:
+        """An answer for the asker alone; Slack keeps no copy of it in the thread."""
+        return Outgoing(answer_parts(answer, self.question, messages), self._whisper)
 
-    def _whisper(self, message: dict[str, Any]) -> None:
-        """Content errors are raised, every other one is NotPosted."""
+    def _whisper(self, part: Part, _is_uncertain: bool) -> str:
         question = self.question
         try:
-            self.client.chat_postEphemeral(
+            posted = self.client.chat_postEphemeral(
                 channel=question.channel,
                 user=question.user or "",
                 thread_ts=question.thread_ts if question.in_thread else None,
-                **message,
+                **part.message,
             )
         except SLACK_FAILED as error:
-            if slack_error(error) in CONTENT:
-                raise
-            raise NotPosted(slack_error(error)) from error
+            raise self._failure(error) from error
+        return str(posted["message_ts"])
 
-    def whisper(self, text: str) -> None:
-        """A line that only the asker sees; best effort."""
+    def whisper(self, text: str) -> bool:
+        """A line that only the asker sees; False where Slack does not take it."""
         question = self.question
         if question.user is None:
-            return
+            return False
         thread_ts = question.thread_ts if question.in_thread else None
         try:
             self.client.chat_postEphemeral(
@@ -162,99 +137,82 @@ class Replier:
             )
         except SLACK_FAILED as error:
             log.warning("could not tell the asker in %s: %s", question.channel, slack_error(error))
+            return False
+        return True
 
-    def _post_or_degrade(
-        self, message: dict[str, Any], payload: dict[str, Any], reference: str
-    ) -> list[str]:
+    def tell_elsewhere(self, text: str) -> bool:
+        """A line to the asker where the question's own place takes nothing: in a direct message."""
+        question = self.question
+        if question.user is None or question.is_direct:
+            return False
         try:
-            return [self._post(message, payload)]
-        except SlackApiError as error:
-            log.warning("answer %s: Slack refused the content: %s", reference, slack_error(error))
+            self.client.chat_postMessage(channel=question.user, text=text)
+        except SLACK_FAILED as error:
+            log.warning("could not write to the asker: %s", slack_error(error))
+            return False
+        return True
+
+    def send(self, part: Part, is_uncertain: bool = False) -> str:
+        """Post one message; ``is_uncertain``: it may be in the thread already.
+
+        Raises NotPosted, ContentRefused or Unposted.
+        """
+        if is_uncertain and (posted := self._arrived(part.payload, or_fail=True)):
+            return posted
         try:
-            return [
-                self._post({"text": part}, payload) for part in plain_parts(message_text(message))
-            ]
-        except SlackApiError as error:
-            log.warning("answer %s: refused as plain text: %s", reference, slack_error(error))
-        try:
-            line = f"I have an answer, but Slack does not take it. Reference: `{reference}`"
-            return [self._post({"text": line}, payload)]
-        except SlackApiError as error:
-            raise NotPosted(slack_error(error)) from error
+            return self._post(part.message, part.payload)
+        except SLACK_FAILED as error:
+            less = _smallest(part.payload)
+            if slack_error(error) in METADATA and less != part.payload:
+                return self.send(Part(part.message, less, part.form))
+            if is_passing(error) and (posted := self._arrived(part.payload)):
+                return posted
+            raise self._failure(error) from error
 
     def _post(self, message: dict[str, Any], payload: dict[str, Any]) -> str:
-        """Post one message; content errors are raised, every other final error is NotPosted."""
-        metadata: dict[str, Any] | None = {"event_type": EVENT_TYPE, "event_payload": payload}
-        for attempt in range(_ATTEMPTS):
-            try:
-                return str(
-                    self.client.chat_postMessage(
-                        channel=self.question.channel,
-                        thread_ts=self.question.thread_ts,
-                        unfurl_links=False,
-                        unfurl_media=False,
-                        metadata=metadata,
-                        **message,
-                    )["ts"]
-                )
-            except SLACK_FAILED as error:
-                code = slack_error(error)
-                if code in CONTENT:
-                    raise
-                if code in METADATA and metadata is not None:
-                    metadata = {"event_type": EVENT_TYPE, "event_payload": _smallest(payload)}
-                elif not is_passing(error):
-                    raise NotPosted(code) from error
-                else:
-                    log.warning("posting into %s: %s", self.question.channel, code)
-                    time.sleep(attempt)
-                    if posted := self._posted(payload):
-                        return posted
-        raise NotPosted("no answer from Slack")
+        posted = self.client.chat_postMessage(
+            channel=self.question.channel,
+            thread_ts=self.question.thread_ts,
+            unfurl_links=False,
+            unfurl_media=False,
+            metadata={"event_type": EVENT_TYPE, "event_payload": payload},
+            **message,
+        )
+        return str(posted["ts"])
 
-    def _posted(self, payload: dict[str, Any], ts: str | None = None) -> str | None:
+    def _failure(self, error: Exception) -> NotPosted:
+        code = slack_error(error)
+        if code in CONTENT:
+            return ContentRefused(code)
+        if not may_heal(error):
+            return NotPosted(code)
+        return Unposted(code, uncertain=is_passing(error))
+
+    def _arrived(
+        self, payload: dict[str, Any], ts: str | None = None, *, or_fail: bool = False
+    ) -> str | None:
         """The ts of this very message, where it reached Slack although its response was lost.
 
-        ``ts`` where it can only be that one.
+        ``ts`` where it can only be that one; ``or_fail`` raises Unposted where only a thread that
+        Slack does not hand out now could tell.
         """
         try:
             thread = read_thread(self.client, self.question.channel, self.question.thread_ts)
-        except SLACK_FAILED:
+        except SLACK_FAILED as error:
+            if or_fail and may_heal(error):
+                raise Unposted(slack_error(error), uncertain=True) from error
             return None
         for message in thread:
             kind, there = metadata_of(message)
             if (
                 kind == EVENT_TYPE
                 and ts in (None, message.get("ts"))
-                and all(there.get(name) == payload[name] for name in ("answer", "question", "part"))
+                and all(there.get(name) == payload.get(name) for name in _IDENTITY)
             ):
                 return str(message["ts"])
         return None
 
 
-def answer_payload(answer: Answer, question: Question, part: int, parts: int) -> dict[str, Any]:
-    """What a later turn reads back: ids and hashes, no text; only as many chunks as fit."""
-    payload: dict[str, Any] = {
-        "answer": answer.id,
-        "question": question.ts,
-        "revision": answer.revision or "",
-        "verdict": answer.verdict,
-        "part": part,
-        "parts": parts,
-        "cited": [],
-    }
-    if question.origin != "message":  # no message of theirs says who wants it
-        payload["asker"] = question.user
-    if part == 0:
-        size = len(json.dumps(payload))
-        for passage in answer.citations:
-            entry = {"id": passage.id, "hash": passage.hash}
-            size += len(json.dumps(entry)) + 2
-            if size > MAX_METADATA:
-                break
-            payload["cited"].append(entry)
-    return payload
-
-
 def _smallest(payload: dict[str, Any]) -> dict[str, Any]:
-    return {name: payload[name] for name in ("answer", "question", "part", "parts")}
+    names = ("answer", "question", "part", "parts", "piece")
+    return {name: payload[name] for name in names if name in payload}

@@ -9,15 +9,24 @@ from typing import Any
 from slack_bolt import Respond
 
 from agent.answer import Answer
-from bot.alerts import message_text
-from bot.clients import CONTENT, SLACK_FAILED, slack_error
+from bot.clients import CONTENT, LIMITED, SLACK_FAILED, TROUBLE, slack_error
 from bot.events import Question
-from bot.markup import plain_parts
-from bot.reply import NotPosted
+from bot.outgoing import (
+    ContentRefused,
+    NotPosted,
+    Outgoing,
+    Part,
+    Unposted,
+    answer_parts,
+    line_part,
+)
 
 log = logging.getLogger(__name__)
 
 Json = dict[str, Any]
+NOWHERE = ""
+"""The ts of a reply that only its asker saw: nobody can find it again."""
+_UNREACHABLE = "unreachable"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,22 +38,25 @@ class Responder:
     prepared: Callable[[Answer, list[Json]], list[Json]]
     """The messages of an answer -> those that are shown: no more than Slack takes here."""
 
-    def show_answer(self, answer: Answer, messages: list[Json]) -> None:
-        for message in self.prepared(answer, messages):
-            code = say(self.respond, message["text"], message["blocks"])
-            if code in CONTENT:
-                # Responses are few: what does not fit into one is left to Share in channel.
-                code = say(self.respond, plain_parts(message_text(message))[0])
-            if code:
-                raise NotPosted(code)
+    def outgoing(self, answer: Answer, messages: list[Json]) -> Outgoing:
+        """An answer that is ready to be shown."""
+        parts = answer_parts(answer, self.question, self.prepared(answer, messages))
+        # Responses are few: what does not fit into one is left to Share in channel.
+        return Outgoing(parts, self.send, most_plain=1)
 
-    def post_line(self, text: str, _reference: str) -> str:
-        if code := say(self.respond, text):
-            raise NotPosted(code)
-        return ""
+    def post_line(self, text: str, reference: str, blocks: Sequence[Json] = ()) -> str:
+        return self.send(line_part(self.question, text, reference, blocks))
 
-    def whisper(self, text: str) -> None:
-        say(self.respond, text)
+    def whisper(self, text: str) -> bool:
+        return say(self.respond, text) is None
+
+    def send(self, part: Part, _is_uncertain: bool = False) -> str:
+        code = say(self.respond, part.message["text"], part.message.get("blocks"))
+        if code in CONTENT:
+            raise ContentRefused(code)
+        if code:
+            raise Unposted(code, uncertain=True) if _may_heal(code) else NotPosted(code)
+        return NOWHERE
 
 
 def say(
@@ -79,12 +91,17 @@ def _sent(respond: Respond, **message: Any) -> str | None:
     try:
         response = respond(**message)
     except SLACK_FAILED as error:
-        code = slack_error(error)
-    else:
-        code = _refused(response.status_code, response.body)
+        log.warning("could not say it in private: %s", slack_error(error))
+        return _UNREACHABLE
+    code = _refused(response.status_code, response.body)
     if code:
         log.warning("could not say it in private: %s", code)
     return code or None
+
+
+def _may_heal(code: str) -> bool:
+    """Whether the same response may be taken later; an address that has expired is a 404."""
+    return code in (_UNREACHABLE, "http_429", *TROUBLE, *LIMITED) or code.startswith("http_5")
 
 
 def _refused(status: int, body: str) -> str:

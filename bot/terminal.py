@@ -5,15 +5,16 @@ A journal that cannot be used costs the record, never the answer.
 
 import logging
 from functools import cached_property
+from typing import TYPE_CHECKING
 
-from agent.answer import Answer
-from agent.budget import Spent
-from agent.conversation import Conversation
 from bot.events import Question
-from bot.journal import Journal, open_journal
-from bot.settings import BotSettings
 from ingest.errors import FootnoteError
-from ingest.settings import IndexSettings, read_settings
+
+if TYPE_CHECKING:
+    from agent.answer import Answer
+    from agent.budget import Spent
+    from agent.conversation import Conversation
+    from bot.journal import Journal
 
 log = logging.getLogger(__name__)
 
@@ -28,7 +29,7 @@ class Terminal:
         self._opened = False
 
     @cached_property
-    def journal(self) -> Journal:
+    def journal(self) -> "Journal":
         journal = open_beside()
         self._opened = True
         return journal
@@ -37,18 +38,23 @@ class Terminal:
         if self._opened:
             self.journal.close()
 
-    def spent(self, _asker: str) -> Spent:
+    def spent(self, _asker: str) -> "Spent":
         return self.journal.spent(TERMINAL)
 
-    def record(self, conversation: Conversation, answer: Answer) -> None:
+    def record(self, conversation: "Conversation", answer: "Answer") -> None:
         try:
             self.journal.record(asked_here(answer.id), answer, None, conversation.earlier)
         except FootnoteError as error:
             log.warning("answer %s is not recorded: %s", answer.id, error)
 
 
-def open_beside() -> Journal:
+def open_beside() -> "Journal":
     """The journal that the settings name, whether or not a bot is running on it."""
+    # The database's library takes a second to load, and every command has a Terminal.
+    from bot.journal import open_journal
+    from bot.settings import BotSettings
+    from ingest.settings import IndexSettings, read_settings
+
     settings = read_settings(BotSettings)
     data_dir = read_settings(IndexSettings).data_dir
     return open_journal(settings.journal_url, data_dir, alone=False, store_text=settings.store_text)

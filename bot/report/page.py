@@ -5,13 +5,13 @@ Every word of it that comes from people, pages or models goes through ``_words``
 
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
+from importlib.resources import files
 from itertools import pairwise
-from pathlib import Path
 
 from bot.report import Asked, Complaint, Gap, Report
 from bot.report.words import VERDICTS, counted, one_line, told_seconds, told_verdict
 
-_CSS = Path(__file__).with_name("report.css")
+_CSS = files(__package__) / "report.css"
 _BUCKETS = (2.0, 5.0, 10.0, 20.0, 40.0)
 _LABELLED_DAYS = 14
 _ASKED_SHOWN = 6

@@ -1,11 +1,11 @@
 """Routes of the page: the whole, what changed since, the docs, and the two files it needs."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 from starlette.requests import Request
-from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Response
-from starlette.routing import Route
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
 
 from bot.sandbox import page
 from bot.sandbox.docs_page import docs_page
@@ -15,12 +15,10 @@ from bot.sandbox.page import Look
 from bot.sandbox.slack import Slack
 from bot.sandbox.socket_mode import SocketMode
 
-STATIC = Path(__file__).parent / "static"
-FILES = {"sandbox.css", "sandbox.js", "docs.js", "icon.svg"}
 Docs = Callable[[str], str | None]
 
 
-def routes(slack: Slack, docs: Docs | None) -> list[Route]:
+def routes(slack: Slack, docs: Docs | None) -> list[BaseRoute]:
     async def whole(request: Request) -> Response:
         return HTMLResponse(_page(slack, page.look_of(slack, dict(request.query_params))))
 
@@ -40,15 +38,11 @@ def routes(slack: Slack, docs: Docs | None) -> list[Route]:
         body = docs_page(path, text, request.query_params.get("lines", ""))
         return HTMLResponse(_document(path, body, script="docs.js"))
 
-    async def static(request: Request) -> Response:
-        name = request.path_params["name"]
-        return FileResponse(STATIC / name) if name in FILES else Response(status_code=404)
-
     return [
         Route("/", whole),
         Route("/page", parts),
         Route("/docs/{path:path}", document),
-        Route("/static/{name}", static),
+        Mount("/static", StaticFiles(packages=[(__package__, "static")])),
     ]
 
 

@@ -29,9 +29,7 @@ from ingest.questions import Question, by_corpus, read_questions
 from ingest.settings import IndexSettings, read_settings
 from ingest.terminal import Heard, print_json, progress_bar
 
-eval_app = typer.Typer(
-    no_args_is_help=True, help="Measured quality, on case files: one JSON object a line."
-)
+app = typer.Typer()
 
 COMPARABLE = ("embedder", "embedder_int8", "embedder_threads", "late_interaction")
 """Settings that change what is found, or how fast."""
@@ -42,7 +40,7 @@ Questions = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")]
 
 
-@eval_app.command()
+@app.command()
 def retrieval(
     questions: Questions,
     corpora: Annotated[
@@ -87,7 +85,7 @@ def retrieval(
         _print_differences(result, other, " ".join(compare_with or ()), console)
 
 
-@eval_app.command("calibrate")
+@app.command("calibrate")
 def calibrate_command(
     questions: Questions,
     corpora: Annotated[

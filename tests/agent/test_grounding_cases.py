@@ -1,79 +1,107 @@
 """The shared grounding cases: question, chunks and a model's answer -> a verdict on each span."""
 
-import importlib.util
-import json
-from pathlib import Path
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
 from agent.citations import ground_json
 from agent.citations.matching import occurs
+from tests.cases import Json, call, each, family, faults, one_of, opened, require, table
 
 MARK = "(⚠ "
 
-
-def _cases(shared: Path) -> list[dict[str, Any]]:
-    file = shared / "cases" / "dev" / "grounding.jsonl"
-    expand = _reference_rules(shared).expand
-    return [expand(json.loads(line)) for line in file.read_text(encoding="utf-8").splitlines()]
+_NAMED_PLACE = re.compile(r"it is in (\S+)")
 
 
-def _reference_rules(shared: Path) -> Any:
-    spec = importlib.util.spec_from_file_location("check", shared / "cases" / "check.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+@dataclass(frozen=True)
+class Grounded:
+    """What came of an answer."""
+
+    text: str
+    verdict: str
+    citations: list[str]
+    removed: list[str]
+    unsupported: list[dict[str, str]]
+
+    def marks(self, span: str) -> list[str]:
+        """The reasons of what is marked in this span: all of it, a part, or what it stands in."""
+        return [
+            found["reason"]
+            for found in self.unsupported
+            if occurs(span, found["span"]) or occurs(found["span"], span)
+        ]
 
 
-def _ground(given: dict[str, Any]) -> dict[str, Any]:
-    return ground_json(
-        {
-            "question": given["question"],
-            "passages": given["chunks"],
-            "answer": given["answer"],
-            "thread_ids": given.get("thread_ids", []),
-            "context": given.get("context", ""),
-        }
-    )
+@pytest.mark.parametrize("line", family("grounding"))
+def test_an_answer_is_judged_as_its_case_says(
+    line: Json, record_property: Callable[[str, object], None]
+) -> None:
+    case = opened(line)
+    grounded = call(ground, case.input)
+    for span in case.expect["spans"]:
+        if span["verdict"] == "not_detectable" and not grounded.marks(span["text"]):
+            record_property("known limit", case.id)
+    require(faults(case.expect, CHECKS, grounded))
 
 
-def _about(span: str, unsupported: list[str]) -> bool:
-    """Whether a marked span is this one, a part of it, or the whole it stands in."""
-    return any(occurs(span, each) or occurs(each, span) for each in unsupported)
+def ground(
+    question: str,
+    chunks: list[Json],
+    answer: str,
+    thread_ids: list[Json] | None = None,
+    context: str = "",
+) -> Grounded:
+    sources = {
+        name: [call(_source, source) for source in given]
+        for name, given in (("passages", chunks), ("thread_ids", thread_ids or []))
+    }
+    request: dict[str, Any] = {"question": question, "answer": answer, "context": context}
+    return Grounded(**ground_json({**request, **sources}))
 
 
-def _faults(case: dict[str, Any]) -> list[str]:
-    expect = case["expect"]
-    found = _ground(case["input"])
-    marked = [each["span"] for each in found["unsupported"]]
-    faults = []
-    for citation in expect.get("citations", []):
-        stays = citation["id"] in found["citations"]
-        gone = citation["id"] in found["removed"] and f"[{citation['id']}]" not in found["text"]
-        wanted = {"keep": stays, "remove": gone, "mismatch": gone or bool(marked)}
-        if not wanted[citation["verdict"]]:
-            faults.append(f"citation {citation}")
-    for span in expect.get("spans", []):
-        wanted_mark = {"ok": False, "flag": True, "not_detectable": False}.get(span["verdict"])
-        if wanted_mark is not None and _about(span["text"], marked) is not wanted_mark:
-            faults.append(f"span {span}")
-    if "marks_total" in expect and not (
-        len(marked) == found["text"].count(MARK) == expect["marks_total"]
-    ):
-        faults.append(f"marks {marked}")
-    if "uncited" in expect and (found["verdict"] == "uncited") is not expect["uncited"]:
-        faults.append(f"verdict {found['verdict']}")
-    if not set(found["citations"]) <= set(expect.get("cites_allowed", found["citations"])):
-        faults.append(f"cites {found['citations']}")
-    return faults
+def _source(id: str, text: str) -> Json:
+    return {"id": id, "text": text}
 
 
-@pytest.mark.parametrize("strength", ["must", "should"])
-def test_every_shared_case_is_met(shared: Path, strength: str) -> None:
-    cases = [case for case in _cases(shared) if case["strength"] == strength]
-    assert cases
-    faults = {case["id"]: found for case in cases if (found := _faults(case))}
-    assert faults == {}
+def citations(seen: Grounded, id: str, verdict: str) -> Iterator[str]:
+    one_of(verdict, "keep", "remove", "mismatch")
+    gone = id in seen.removed and f"[{id}]" not in seen.text
+    holds = {
+        "keep": id in seen.citations,
+        "remove": gone,
+        "mismatch": gone or bool(seen.unsupported),
+    }
+    if not holds[verdict]:
+        yield f"{id} should be: {verdict}"
+
+
+def spans(seen: Grounded, text: str, verdict: str, reason: str = "") -> Iterator[str]:
+    marks = seen.marks(text)
+    match one_of(verdict, "ok", "flag", "either", "not_detectable"):
+        case "ok" if marks:
+            yield f"{text!r} is marked: {marks}"
+        case "flag" if not marks:
+            yield f"{text!r} is not marked"
+        case "flag" if place := _NAMED_PLACE.search(reason):
+            if not any(place[1] in mark for mark in marks):
+                yield f"{text!r} is marked without the place that has it: {marks}"
+
+
+def marks_total(seen: Grounded, total: int) -> Iterator[str]:
+    if not len(seen.unsupported) == seen.text.count(MARK) == total:
+        yield f"marked: {seen.unsupported}"
+
+
+def uncited(seen: Grounded, wanted: bool) -> Iterator[str]:
+    if (seen.verdict == "uncited") is not wanted:
+        yield f"the verdict is {seen.verdict}"
+
+
+def cites_allowed(seen: Grounded, ids: list[str]) -> Iterator[str]:
+    yield from (id for id in seen.citations if id not in ids)
+
+
+CHECKS = table(each(citations), each(spans), marks_total, uncited, cites_allowed)

@@ -27,6 +27,7 @@ from bot.clients import identify, open_clients
 from bot.commands import Commands
 from bot.edits import Edits
 from bot.journal import Journal, open_journal
+from bot.outbox import Retries
 from bot.recovery import Recovery
 from bot.sandbox.rules import Rules
 from bot.sandbox.server import Sandbox
@@ -116,6 +117,7 @@ class Running:
         folder: Path,
         script: Script,
         channels: Channels | None = None,
+        retries: Retries | None = None,
         **settings: Any,
     ) -> None:
         self.settings = BotSettings(
@@ -133,6 +135,7 @@ class Running:
             self.settings,
             self.runbook,
             channels,
+            retries,
         )
         self.recovery = Recovery(self.answering)
         edits = Edits(self.answering)
@@ -155,7 +158,7 @@ class Running:
         self.handler.client.socket_mode_request_listeners.append(self._count)
         self.handler.connect()  # type: ignore[no-untyped-call]  # Bolt leaves it untyped
         wait_for(self.handler.client.is_connected)
-        [self._connection] = wait_for(lambda: [c for c in self.connections() if c not in others])
+        [self.connection] = wait_for(lambda: [c for c in self.connections() if c not in others])
         self.recovery.recover(at_start=True)
 
     def connections(self) -> list[object]:
@@ -203,7 +206,7 @@ class Running:
             with suppress(OSError):
                 client.current_session.sock.shutdown(socket.SHUT_RDWR)
         threading.Thread(target=self.handler.close, daemon=True).start()
-        wait_for(lambda: self._connection not in self.connections())
+        wait_for(lambda: self.connection not in self.connections())
 
     def stop(self) -> None:
         self.disconnect()

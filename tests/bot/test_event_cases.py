@@ -1,10 +1,10 @@
-"""The shared event cases, played against the bot over Socket Mode."""
+"""The shared event cases, played against bots over Socket Mode."""
 
-import importlib.util
 import json
 import re
-import time
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -13,25 +13,25 @@ import pytest
 from agent.conversation import Conversation
 from bot.manifest import Manifest
 from bot.sandbox.server import Sandbox
-from tests.bot.stage import Running, Script, Slack, patient_rules
-from tests.conftest import ROOT
-from tests.waiting import PATIENCE, wait_for
+from tests.bot.play import Play
+from tests.bot.stage import patient_rules
+from tests.cases import Json, call, family, faults, folded, named, one_of, opened, require, table
 
-Json = dict[str, Any]
-FOLDER = Path(__import__("os").environ.get("FOOTNOTE_SHARED", ROOT.parent / "shared")) / "cases"
-BOT = {"user_id": "U0BOTSELF", "bot_id": "B0BOTSELF", "app_id": "A0BOTSELF"}
+_TROUBLE = re.compile(
+    r"(?i)\b(error|failed|failure|went wrong|could not|cannot|try again|no answer)\b|:(x|warning):"
+)
+_TROUBLED = {"x", "warning", "no_entry", "exclamation", "boom", "rotating_light"}
+_WRITTEN = ("reactions.add", "assistant.threads.setStatus", "chat.update", "chat.postEphemeral")
 
+NOT_READ = "the attached image was not read (or is read)"
 
-def load() -> list[Json]:
-    file = FOLDER / "dev" / "events.jsonl"
-    if not file.is_file():
-        return []
-    spec = importlib.util.spec_from_file_location("check", FOLDER / "check.py")
-    assert spec is not None
-    assert spec.loader is not None
-    check = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(check)
-    return [check.expand(json.loads(line)) for line in file.read_text().splitlines()]
+NOTHING_MORE = {
+    "replies": [],
+    "ephemeral": "",
+    "acknowledgement": "",
+    "update_of_existing_reply": "",
+}
+"""What is expected where a case does not say otherwise."""
 
 
 @pytest.fixture(scope="module")
@@ -42,173 +42,194 @@ def sandbox() -> Iterator[Sandbox]:
     running.stop()
 
 
-class Play:
-    """One case, from reset to what was seen."""
+@dataclass(frozen=True)
+class Seen:
+    """A play that is over, and what was expected of it."""
 
-    def __init__(self, case: Json, sandbox: Sandbox, folder: Path) -> None:
-        self.input = case["input"]
-        self.sandbox, self.folder = sandbox, folder
-        self.slack = Slack(sandbox.url)
-        self.script = Script()
-        self.slack.post(
-            "reset",
-            bot=BOT,
-            team="T0EXAMPLE",
-            users=self.input.get("users") or {},
-            channels=self.input.get("channels") or {},
-            threads=self.input.get("threads") or {},
-        )
-        self.delivered = 0
-        self.posts_after: list[int] = []
-        self.steps = [each for step in self.input["steps"] for each in flat(step)]
-        self.running = self._start()
-        self.replicas = [self._start() for _ in self._named_replicas()[1:]]
+    play: Play
+    expect: Json
 
-    def run(self) -> None:
-        if re.search(r"\b(before|while|during)\b", self.input.get("timing", "")):
-            self.script.gate.clear()
-        for step in self.steps:
-            getattr(self, f"_{step['op']}")(step)
-            self.posts_after.append(len(self.slack.posts()))
-        self.script.gate.set()
-        self._settle()
+    @cached_property
+    def posts(self) -> list[Json]:
+        return self.play.slack.posts()
 
-    def stop(self) -> None:
-        for running in (self.running, *self.replicas):
-            running.stop()
+    def calls(self, *methods: str) -> list[Json]:
+        return self.play.slack.calls(*methods)
 
-    def _start(self) -> Running:
-        """A process; several share a database. Which of them gets an event is up to Slack."""
-        several = len(self._named_replicas()) > 1
-        url = f"sqlite:///{self.folder}/shared.sqlite" if several else None
-        return Running(self.sandbox, self.folder, self.script, database_url=url)
+    @property
+    def heard(self) -> list[Conversation]:
+        return self.play.script.conversations
 
-    def _named_replicas(self) -> list[object]:
-        return list(dict.fromkeys(step["replica"] for step in self.steps if "replica" in step))
-
-    def _decided(self) -> None:
-        processes = (self.running, *self.replicas)
-        wait_for(lambda: sum(each.handled for each in processes) >= self.delivered)
-        for running in processes:
-            running.decided(0)
-
-    def _settle(self) -> None:
-        self._decided()
-        for running in (self.running, *self.replicas):
-            running.settle(0)
-
-    def _event(self, step: Json) -> None:
-        dies = bool(step.get("process_dies"))
-        if dies:
-            self.script.gate.clear()
-        self.slack.deliver(envelope(step))
-        self.delivered += step["event"].get("user") != BOT["user_id"]  # no process counts an echo
-        if dies:
-            assert self.script.entered.wait(PATIENCE)
-            self.running.die(self.script)
-            self.script.gate.set()
-            self.script.conversations.clear()
-        elif self.script.gate.is_set():
-            self._settle()
-        else:
-            self._decided()
-
-    def _wait_until_answered(self, _step: Json) -> None:
-        self.script.gate.set()
-        self._settle()
-
-    def _restart(self, _step: Json) -> None:
-        self.running.stop()
-        self.delivered = sum(each.handled for each in self.replicas)
-        self.running = self._start()
+    @property
+    def may_be_acknowledged(self) -> bool:
+        return bool(self.expect["acknowledgement"] == "allowed")
 
 
-def flat(step: Json) -> list[Json]:
-    if step["op"] != "repeat":
-        return [step]
-    return [{**step["step"], "event_id": f"EvR{n}"} for n in range(step["times"])]
-
-
-def envelope(step: Json) -> Json:
-    body = {
-        "type": "event_callback",
-        "team_id": "T0EXAMPLE",
-        "api_app_id": "A0BOTSELF",
-        "event_id": step["event_id"],
-        "event_time": int(time.time()),
-        "event": step["event"],
-    }
-    optional = ("retry_num", "retry_reason", "is_ext_shared_channel")
-    return {**body, **{name: step[name] for name in optional if name in step}}
-
-
-@pytest.mark.parametrize("case", load(), ids=lambda case: str(case["id"]))
-def test_event_case(case: Json, sandbox: Sandbox, tmp_path: Path) -> None:
-    """What happens in Slack is answered, or not, as the case says."""
-    play = Play(case, sandbox, tmp_path)
+@pytest.mark.parametrize("line", family("events"))
+def test_what_happens_in_slack_is_answered_as_its_case_says(
+    line: Json, sandbox: Sandbox, tmp_path: Path
+) -> None:
+    case = opened(line)
+    play = call(Play, case.input, sandbox, tmp_path)
     try:
         play.run()
-        check(case["expect"], play)
+        require(unmet(play, case.expect))
     finally:
         play.stop()
 
 
-def check(expect: Json, play: Play) -> None:
-    posts = play.slack.posts()
-    wanted = expect.get("replies", [])
-    threads = sorted((p["channel"], p["thread_ts"]) for p in posts)
-    if wanted or len(threads) > expect.get("replies_max", 0):
-        assert threads == sorted((w["channel"], w["thread_ts"]) for w in wanted)
-    whispers = play.slack.calls("chat.postEphemeral")
-    match expect.get("ephemeral"):
-        case "expected":
-            assert len(whispers) == 1
-        case "allowed":
-            assert len(whispers) <= 1
-        case _:
-            assert not whispers
-    if expect.get("silent"):
-        written = ("reactions.add", "assistant.threads.setStatus", "chat.update")
-        assert not play.slack.calls(*written)
-    if expect.get("docs_content") == "none":
-        assert not play.script.conversations
-    for reply in wanted:
-        check_reply(reply, play, posts)
+def unmet(play: Play, expect: Json) -> list[str]:
+    expect = {**NOTHING_MORE, **expect}
+    return faults(expect, CHECKS, Seen(play, expect))
 
 
-def check_reply(reply: Json, play: Play, posts: list[Json]) -> None:
-    place = (reply["channel"], reply["thread_ts"])
-    there = [post for post in posts if (post["channel"], post["thread_ts"]) == place]
-    if "after_step" in reply:
-        assert play.posts_after[reply["after_step"] - 2] == 0
-    if "reply_says" in reply:
-        assert "not read" in json.dumps(there)
-    if reply.get("reply_kind") == "short_help":
-        assert not play.script.conversations
-        assert min(len(post["text"]) for post in there) < 500
+def replies(seen: Seen, wanted: list[Json]) -> Iterator[str]:
+    places = sorted(map(_place, seen.posts))
+    tolerated = not wanted and len(places) <= seen.expect.get("replies_max", 0)
+    if not tolerated and places != sorted(map(_place, wanted)):
+        yield f"posted in {places}"
+    for fields in wanted:
+        yield from call(reply, fields, seen)
+
+
+def reply(
+    seen: Seen,
+    channel: str,
+    thread_ts: str,
+    after_step: int = 1,
+    reply_kind: str = "",
+    reply_says: str = "",
+    **said: Any,
+) -> Iterator[str]:
+    for name in said:
+        named(HEARD, name, "expectation")
+    posts = [post for post in seen.posts if _place(post) == (channel, thread_ts)]
+    if any(_place(post) == (channel, thread_ts) for post in seen.play.posts_before[after_step - 1]):
+        yield f"it was there before step {after_step}"
+    if reply_says and "not read" not in json.dumps(posts):
+        yield f"it does not say: {one_of(reply_says, NOT_READ)}"
+    if one_of(reply_kind, "", "short_help"):
+        if seen.heard or min((len(post["text"]) for post in posts), default=500) >= 500:
+            yield "no short help"
         return
-    heard = [c for c in play.script.conversations if fits(reply, c)]
-    assert heard, [c.question for c in play.script.conversations]
-    check_context(reply, heard[-1], play)
+    if "assistant_turns" in said:
+        said["assistant_turns"] = [_text_of(each, seen.play) for each in said["assistant_turns"]]
+    wrong = [faults(said, HEARD, each) for each in seen.heard] or [["nothing was asked"]]
+    if all(wrong):
+        yield from min(wrong, key=len)
 
 
-def fits(reply: Json, conversation: Conversation) -> bool:
-    question = " ".join(conversation.question.split())
-    return (
-        ("question" not in reply or question == reply["question"])
-        and all(part in question for part in reply.get("question_contains", []))
-        and not any(part in question for part in reply.get("question_not_contains", []))
-        and len(question) <= reply.get("question_max_chars", len(question))
-    )
+def replies_max(seen: Seen, most: int) -> Iterator[str]:
+    if len(seen.posts) > most:
+        yield f"{len(seen.posts)} replies"
 
 
-def check_context(reply: Json, conversation: Conversation, play: Play) -> None:
-    context = "\n".join(turn.text for turn in conversation.earlier)
-    for part in reply.get("context_contains", []):
-        assert part in context
-    for part in reply.get("context_not_contains", []):
-        assert part not in context
-    assert len(context) <= reply.get("context_max_chars", len(context))
-    if "assistant_turns" in reply:
-        own = [turn for turn in conversation.earlier if turn.speaker == "footnote"]
-        assert len(own) == len(reply["assistant_turns"])
+def silent(seen: Seen, wanted: bool) -> Iterator[str]:
+    """No status in either case: what comes after it would be a reply."""
+    methods = _WRITTEN if wanted else ("assistant.threads.setStatus",)
+    if written := {call["method"] for call in seen.calls(*methods)}:
+        yield f"the bot called {written}"
+    if len(seen.posts) > seen.expect.get("replies_max", 0):
+        yield f"posted in {sorted(map(_place, seen.posts))}"
+
+
+def ephemeral(seen: Seen, how: str) -> Iterator[str]:
+    one_of(how, "", "allowed", "expected")
+    count = len(seen.calls("chat.postEphemeral"))
+    most = 1 if how or seen.may_be_acknowledged else 0
+    if not (how == "expected") <= count <= most:
+        yield f"{count} messages that only the asker sees"
+
+
+def acknowledgement(seen: Seen, how: str) -> Iterator[str]:
+    if not one_of(how, "", "allowed") and (added := seen.calls("reactions.add")):
+        yield f"reactions: {[call['args'] for call in added]}"
+
+
+def update_of_existing_reply(seen: Seen, how: str) -> Iterator[str]:
+    if not one_of(how, "", "allowed") and (edits := seen.calls("chat.update")):
+        yield f"{len(edits)} edits"
+
+
+def docs_content(seen: Seen, how: str) -> Iterator[str]:
+    one_of(how, "none")
+    if seen.heard:
+        yield f"asked was {[each.question for each in seen.heard]}"
+
+
+def no_error_visible(seen: Seen, _wanted: bool) -> Iterator[str]:
+    shown = seen.calls("chat.postMessage", "chat.postEphemeral", "chat.update")
+    texts = [json.dumps(call["args"], ensure_ascii=False) for call in shown]
+    yield from (text for text in texts if _TROUBLE.search(text))
+    yield from {each["args"]["name"] for each in seen.calls("reactions.add")} & _TROUBLED
+
+
+def acknowledged(seen: Seen, _wanted: bool) -> Iterator[str]:
+    """Each was while no answer was made; Slack sends again what is not acknowledged in time."""
+    if seen.play.handled != seen.play.delivered:
+        yield f"{seen.play.handled} deliveries of {seen.play.delivered} events"
+
+
+def question(heard: Conversation, text: str) -> Iterator[str]:
+    if folded(heard.question) != text:
+        yield heard.question
+
+
+def question_contains(heard: Conversation, parts: list[str]) -> Iterator[str]:
+    yield from (f"{part!r} in {heard.question!r}" for part in _missing(parts, heard.question))
+
+
+def question_not_contains(heard: Conversation, parts: list[str]) -> Iterator[str]:
+    yield from (part for part in parts if part in heard.question)
+
+
+def question_max_chars(heard: Conversation, most: int) -> Iterator[str]:
+    if len(folded(heard.question)) > most:
+        yield f"{len(heard.question)} characters"
+
+
+def context_contains(heard: Conversation, parts: list[str]) -> Iterator[str]:
+    yield from _missing(parts, _context(heard))
+
+
+def context_not_contains(heard: Conversation, parts: list[str]) -> Iterator[str]:
+    yield from (part for part in parts if part in _context(heard))
+
+
+def context_max_chars(heard: Conversation, most: int) -> Iterator[str]:
+    if len(_context(heard)) > most:
+        yield f"{len(_context(heard))} characters"
+
+
+def assistant_turns(heard: Conversation, wanted: list[str]) -> Iterator[str]:
+    own = [folded(turn.text) for turn in heard.earlier if turn.speaker == "footnote"]
+    if len(own) != len(wanted) or not all(any(t in each for each in own) for t in wanted):
+        yield f"own are {own}"
+
+
+def _text_of(message: str, play: Play) -> str:
+    """The words of a message that is named by its ts, or by themselves."""
+    texts = {each["ts"]: each["text"] for thread in play.threads.values() for each in thread}
+    return folded(texts.get(message, message))
+
+
+def _missing(parts: list[str], text: str) -> list[str]:
+    return [part for part in parts if folded(part) not in folded(text)]
+
+
+def _context(heard: Conversation) -> str:
+    return "\n".join(turn.text for turn in heard.earlier)
+
+
+def _place(post: Json) -> tuple[str, str]:
+    return post["channel"], post["thread_ts"]
+
+
+HEARD = table(
+    *(question, question_contains, question_not_contains, question_max_chars),
+    *(context_contains, context_not_contains, context_max_chars, assistant_turns),
+)
+CHECKS = table(
+    *(replies, replies_max, silent, ephemeral, acknowledgement, update_of_existing_reply),
+    *(docs_content, no_error_visible, acknowledged),
+)

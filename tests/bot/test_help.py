@@ -3,7 +3,7 @@
 import pytest
 from typer.testing import CliRunner
 
-from bot.cli import app
+from bot.__main__ import app
 
 
 @pytest.mark.parametrize(

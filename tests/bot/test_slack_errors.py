@@ -39,25 +39,49 @@ def reply_to(slack: Slack, ts: str) -> Json:
 @pytest.mark.parametrize(
     "error",
     [
-        "not_in_channel", "channel_not_found", "is_archived", "thread_not_found", "thread_locked",
-        "restricted_action_read_only_channel", "token_revoked", "invalid_auth",
-        "account_inactive", "missing_scope", "something_slack_will_think_of",
+        "not_in_channel", "is_archived", "thread_locked", "missing_scope", "restricted_action",
+        "restricted_action_read_only_channel",
     ],
 )  # fmt: skip
-def test_where_no_reply_is_taken_it_is_tried_once_and_logged(
-    error: str,
-    slack: Slack,
-    start: Start,
-    caplog: pytest.LogCaptureFixture,
+def test_where_a_channel_takes_no_reply_its_asker_hears_why_in_a_direct_message(
+    error: str, slack: Slack, start: Start, caplog: pytest.LogCaptureFixture
+) -> None:
+    running = start()
+    slack.post("fail", method="chat.postMessage", error=error)
+    slack.post("fail", method="chat.postEphemeral", error=error)
+    ts = say(slack, f"{AT} how do I roll back?")
+    running.settle(2)
+    assert not replies(slack, ts)
+    [line] = [m["text"] for m in slack.messages("D0ONCALL") if m.get("bot_id")]
+    assert line.startswith("I cannot reply to your question in <#C0INCIDENT>: ")
+    assert f"no reply possible in C0INCIDENT: {error}" in caplog.text
+    assert "xoxb" not in caplog.text
+    [refusal] = running.journal.replies_not_taken(0.0)
+    assert (refusal.channel, refusal.code, refusal.is_waiting) == ("C0INCIDENT", error, False)
+    reply_to(slack, say(slack, f"{AT} and now?"))
+
+
+def test_an_asker_who_can_be_told_in_the_channel_gets_no_direct_message(
+    slack: Slack, start: Start
+) -> None:
+    running = start()
+    slack.post("fail", method="chat.postMessage", error="restricted_action")
+    say(slack, f"{AT} how do I roll back?")
+    running.settle(2)
+    [line] = [m["text"] for m in slack.messages("C0INCIDENT") if "_viewer" in m]
+    assert line.endswith("only some people may post there.")
+    assert not slack.messages("D0ONCALL")
+
+
+@pytest.mark.parametrize("error", ["channel_not_found", "thread_not_found", "message_not_found"])
+def test_a_question_that_is_gone_ends_without_a_word(
+    error: str, slack: Slack, start: Start
 ) -> None:
     running = start()
     slack.post("fail", method="chat.postMessage", error=error)
     say(slack, f"{AT} how do I roll back?")
     running.settle(2)
-    assert len(slack.calls("chat.postMessage")) == 1
-    assert f"no reply possible in C0INCIDENT: {error}" in caplog.text
-    assert "xoxb" not in caplog.text
-    reply_to(slack, say(slack, f"{AT} and now?"))
+    assert len(slack.calls("chat.postMessage", "chat.postEphemeral")) == 1
 
 
 @pytest.mark.parametrize(

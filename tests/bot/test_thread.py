@@ -12,7 +12,7 @@ from agent.conversation import CitedChunk
 from bot.events import NOTICE, Identity, Question
 from bot.manners import decide
 from bot.markup import plain_parts
-from bot.reply import MAX_METADATA, answer_payload
+from bot.outgoing import MAX_METADATA, answer_payload
 from bot.thread import (
     MAX_CHARS,
     alert_text,

@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from agent.answer import Answer
-from bot.cli import app
+from bot.__main__ import app
 from bot.events import Question
 from bot.journal import open_journal
 from bot.sandbox.server import Sandbox

@@ -57,6 +57,17 @@ class DocsRemote:
     def head(self) -> str:
         return git(self.work, "rev-parse", "HEAD")
 
+    def texts(self, folder: str) -> dict[str, str]:
+        """Text by path below a folder, in the newest commit."""
+        root = self.work / folder
+        listed = git(self.work, "ls-tree", "-r", "-z", "--name-only", "HEAD")
+        paths = (self.work / path for path in listed.split("\0") if path)
+        return {
+            path.relative_to(root).as_posix(): path.read_text(encoding="utf-8", errors="replace")
+            for path in paths
+            if path.is_file() and path.is_relative_to(root)
+        }
+
     def write(self, path: str, text: str) -> None:
         file = self.work / path
         file.parent.mkdir(parents=True, exist_ok=True)

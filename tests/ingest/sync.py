@@ -1,18 +1,17 @@
-"""Plays a scripted git history and looks at the index after each ingest."""
+"""A remote, a data folder, and ingests in between: what a scripted git history is played with."""
 
 import json
-import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from ingest.documents import IngestReport
+from ingest.documents import IngestReport, Passage
 from ingest.errors import DataFolderBusy, DocsRepoError, FootnoteError, LargeDeletion
 from ingest.index import Index, open_index
 from ingest.index import folders as index_folders
@@ -22,14 +21,47 @@ from ingest.runner import Runner
 from ingest.runs import Runs
 from ingest.settings import IndexSettings
 from ingest.state import read_state
-from ingest.store import open_store
+from ingest.store import Store, open_store
+from tests.cases import Json, Unknown
+from tests.conftest import ROOT
 from tests.ingest.hashing import HashingEmbedder
-from tests.ingest.remotes import DocsRemote, git, https_server, silent_server
+from tests.ingest.remotes import DocsRemote
 from tests.waiting import PATIENCE
 
-ROOT = Path(__file__).resolve().parents[2]
+KILLED = """
+import os, sys
+from ingest import target
+from tests.ingest.sync import killed_ingest
 
-Op = dict[str, Any]
+def kill(*_):
+    os._exit(9)
+
+if sys.argv[1] == "first_store_deleted":
+    target.Target.delete_orphans = kill
+killed_ingest(*sys.argv[2:], lambda progress: kill() if progress.stage == "embed" else None)
+"""
+KILL_POINTS = ("first_batch", "first_store_deleted")
+
+
+def killed_ingest(settings: str, model: str, listen: Callable[[Progress], None]) -> None:
+    """In a process of its own, which the listener ends."""
+    read = IndexSettings(**json.loads(settings))
+    embedder = HashingEmbedder(model)
+    index = open_index(read, embedder)
+    with own_data_folder(read.data_dir):
+        runs = Runs(read.data_dir)
+        runs.take_over()
+        Runner(read, index, runs, embedder).run(runs.begin("command"), {}, listen)
+
+
+@dataclass
+class Config:
+    """What an operator sets; ``branch`` and ``ref`` name what is followed."""
+
+    branch: str | None = None
+    ref: str | None = None
+    docs_root: str = "docs"
+    embedding_model: str = "1"
 
 
 @dataclass
@@ -42,227 +74,74 @@ class Outcome:
     report: IngestReport | None = None
     embedded: list[str] = field(default_factory=list)
     """Texts that were embedded."""
-    chunks: dict[str, str] = field(default_factory=dict)
-    """Text by id."""
+    passages: dict[str, Passage] = field(default_factory=dict)
+    vectors: dict[str, bytes] = field(default_factory=dict)
     pages: dict[str, str] = field(default_factory=dict)
     """Day of the last change by path."""
+    hits: list[str] = field(default_factory=list)
+    """Ids that a query found."""
     revision: str | None = None
     head: str = ""
+    files: dict[str, str] = field(default_factory=dict)
+    """Text by path in the docs, as at the newest commit."""
     state: dict[str, Any] = field(default_factory=dict)
 
+    @property
+    def chunks(self) -> dict[str, str]:
+        return {id: passage.text for id, passage in self.passages.items()}
 
-KILLED = """
-import os, sys
-from pathlib import Path
-from ingest import target
-from ingest.pipeline import Progress
-from tests.ingest.sync import killed_ingest
-
-def kill(*_):
-    os._exit(9)
-
-if sys.argv[1] == "first_store_deleted":
-    target.Target.delete_orphans = kill
-killed_ingest(
-    Path(sys.argv[2]), sys.argv[3], sys.argv[4],
-    lambda progress: kill() if progress.stage == "embed" else None,
-)
-"""
-
-
-def killed_ingest(
-    data: Path, docs_repo: str, model: str, listen: Callable[[Progress], None]
-) -> None:
-    settings = IndexSettings(docs_repo=docs_repo, docs_root="docs", data_dir=data)
-    embedder = HashingEmbedder(model)
-    index = open_index(settings, embedder)
-    with own_data_folder(data):
-        runs = Runs(data)
-        runs.take_over()
-        Runner(settings, index, runs, embedder).run(runs.begin("command"), {}, listen)
+    @property
+    def said(self) -> str:
+        """The error, or the warnings of a run that came to its end."""
+        return " ".join([self.error, *(self.report.warnings if self.report else ())])
 
 
 class Play:
     """A remote, a data folder, and the ingests in between."""
 
-    def __init__(self, folder: Path, script: dict[str, Any], stack: ExitStack) -> None:
-        self.folder = folder
-        self.stack = stack
-        first = script["ops"][0]
-        branch = first["default_branch"] if first["op"] == "init" else "main"
-        self.remote = DocsRemote(folder, branch)
+    def __init__(self, folder: Path, stack: ExitStack, config: Json, default_branch: str) -> None:
+        self.folder, self.stack = folder, stack
+        self.remote = DocsRemote(folder, default_branch)
         self.data = folder / "data"
-        self.root = script.get("docs_root", "docs")
-        self.config: dict[str, Any] = dict(script.get("config", {}))
-        self.url = self.remote.url
-        self.timeout = 30.0
+        self.config = Config()
+        self.url, self.timeout = self.remote.url, 30.0
         self.embedder = HashingEmbedder()
         self.now = datetime.now(UTC)
         self.outcomes: dict[str, Outcome] = {}
+        self.configure(**config)
 
     @property
     def settings(self) -> IndexSettings:
         return IndexSettings(
             docs_repo=self.url,
-            docs_branch=self.config.get("branch"),
-            docs_root=self.config.get("docs_root", self.root),
+            docs_branch=self.config.branch or self.config.ref,
+            docs_root=self.config.docs_root,
             data_dir=self.data,
             git_timeout=self.timeout,
         )
 
-    def do(self, op: Op) -> None:
-        getattr(self, "_" + op["op"])(op)
+    def configure(self, **changed: Any) -> None:
+        if unknown := changed.keys() - vars(self.config).keys():
+            raise Unknown(f"config {sorted(unknown)} is not known to the tests")
+        self.config = Config(**{**vars(self.config), **changed})
+        self.config.docs_root = self.config.docs_root.removeprefix(".")
+        if "embedding_model" in changed:
+            self.embedder = HashingEmbedder(self.config.embedding_model)
 
-    # What happens in the remote.
-
-    def _init(self, op: Op) -> None:
-        """Done when the play began."""
-
-    def _write(self, op: Op) -> None:
-        self.remote.write(op["path"], op["text"])
-
-    def _delete(self, op: Op) -> None:
-        self.remote.delete(op["path"])
-
-    def _rename(self, op: Op) -> None:
-        self.remote.rename(op["from"], op["to"])
-
-    def _symlink(self, op: Op) -> None:
-        file = self.remote.work / op["path"]
-        file.unlink(missing_ok=True)
-        file.symlink_to(op["target"])
-
-    def _chmod(self, op: Op) -> None:
-        (self.remote.work / op["path"]).chmod(int(op["mode"], 8))
-
-    def _touch(self, op: Op) -> None:
-        os.utime(self.remote.work / op["path"], (0, 0))
-
-    def _commit(self, op: Op) -> None:
-        self.remote.commit(op["message"], op.get("date"))
-
-    def _branch(self, op: Op) -> None:
-        git(self.remote.work, "checkout", "--quiet", "-b", op["name"])
-        self.remote.push()
-
-    def _revert_last(self, op: Op) -> None:
-        git(self.remote.work, "revert", "--no-edit", "HEAD")
-        self.remote.push()
-
-    def _force_push(self, op: Op) -> None:
-        if op.get("orphan"):
-            self.remote.replace_history(op["files"])
-        else:
-            git(self.remote.work, "reset", "--quiet", "--hard", op["reset_to"])
-            self.remote.push()
-
-    def _remote_gc(self, op: Op) -> None:
-        self.remote.collect_garbage()
-
-    def _delete_remote_branch(self, op: Op) -> None:
-        git(self.remote.bare, "symbolic-ref", "HEAD", "refs/heads/other")
-        git(self.remote.bare, "update-ref", "-d", f"refs/heads/{op['name']}")
-
-    def _rename_default_branch(self, op: Op) -> None:
-        git(self.remote.work, "branch", "-m", op["from"], op["to"])
-        self.remote.push()
-        git(self.remote.bare, "symbolic-ref", "HEAD", f"refs/heads/{op['to']}")
-        git(self.remote.bare, "update-ref", "-d", f"refs/heads/{op['from']}")
-
-    # What happens in between and around.
-
-    def _remote_down(self, op: Op) -> None:
-        self.remote.bare.rename(self.folder / "away")
-
-    def _remote_up(self, op: Op) -> None:
-        (self.folder / "away").rename(self.remote.bare)
-
-    def _remote_hangs(self, op: Op) -> None:
-        port = self.stack.enter_context(silent_server())
-        self.url, self.timeout = f"https://127.0.0.1:{port}/docs.git", 0.5
-
-    def _remote_auth_refuses(self, op: Op) -> None:
-        server = https_server(self.remote.bare, self.folder, None)
-        url, _ = self.stack.enter_context(server)
-        login = op["url_with_token"].removeprefix("https://").partition("@")[0]
-        self.url = url.replace("https://", f"https://{login}@")
-
-    def _corrupt(self, op: Op) -> None:
-        for file in (self.data / "clone" / "objects").rglob("*"):
-            if file.is_file():
-                file.chmod(0o644)
-                file.write_bytes(file.read_bytes()[:40] + b"\0" * 40)
-
-    def _partial_clone_left_behind(self, op: Op) -> None:
-        clone = self.data / "clone"
-        clone.mkdir(parents=True)
-        git(clone, "init", "--quiet", "--bare", ".")
-        (clone / "objects" / "pack" / "tmp_pack_1a2b3c").write_bytes(b"PACK\0\0")
-        (clone / "shallow.lock").touch()
-
-    def _local_clone_edit(self, op: Op) -> None:
-        file = self.data / "clone" / op["path"]
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(op["text"])
-
-    def _inject_orphan(self, op: Op) -> None:
-        live = index_folders.live(self.data)
-        assert live
-        vector = self.embedder.embed([op["text"]])
-        with open_store(live.chroma, self.settings, "footnote") as store:
-            store._collection.add(ids=[op["id"]], embeddings=vector, metadatas=[{"hash": "x"}])
-
-    def _stale_lock(self, op: Op) -> None:
-        """What a process that died leaves: the lock's file, its name in it, a run under way."""
-        then = (datetime.now(UTC) - timedelta(hours=op["age_h"])).timestamp()
-        owner = {"pid": 999_999, "host": "gone", "command": "footnote run", "since": "yesterday"}
-        (self.data / "owner.lock").touch()
-        (self.data / "owner.json").write_text(json.dumps(owner))
-        os.utime(self.data / "owner.lock", (then, then))
-        runs = Runs(self.data)
-        runs.begin("schedule")
-        runs.note("listener", "999999")
-
-    def _block_runs(self, op: Op) -> None:
-        for _ in range(op["count"]):
-            Runs(self.data).skip("schedule", "the process was busy")
-
-    def _clock_forward(self, op: Op) -> None:
-        self.now += timedelta(hours=op["hours"], minutes=1)
-
-    def _embedder_fails_on(self, op: Op) -> None:
-        self.embedder.refuses = op["contains"]
-
-    def _embedder_recovers(self, op: Op) -> None:
-        self.embedder.refuses = None
-
-    def _configure(self, op: Op) -> None:
-        if "embedding_model" in op:
-            self.embedder = HashingEmbedder(op["embedding_model"])
-        self.config |= op
-
-    # What is done with it.
-
-    def _ingest(self, op: Op) -> None:
-        if point := op.get("kill_after"):
-            self._ingest_killed(point)
-            outcome = Outcome("killed")
-        else:
-            outcome = self.run({"confirm_large_deletion": op.get("confirm_large_deletion", False)})
-        self._look(outcome)
-        self.outcomes[op["label"]] = outcome
-
-    def _ingest_killed(self, point: str) -> None:
-        model = self.embedder.fingerprint.removeprefix("hashing-")
+    def ingest_killed(self, point: str) -> Outcome:
+        settings = self.settings.model_dump_json(
+            include={"docs_repo", "docs_branch", "docs_root", "data_dir", "git_timeout"}
+        )
         done = subprocess.run(
-            [sys.executable, "-c", KILLED, point, str(self.data), self.url, model],
+            [sys.executable, "-c", KILLED, point, settings, self.config.embedding_model],
             cwd=ROOT,
             check=False,
             timeout=PATIENCE,
         )
         assert done.returncode == 9
+        return Outcome("killed")
 
-    def _ingest_parallel(self, op: Op) -> None:
+    def ingest_two(self) -> Outcome:
         """The second begins while the first is surely under way."""
         under_way, go_on = threading.Event(), threading.Event()
 
@@ -277,29 +156,14 @@ class Play:
         second = self.run({})
         go_on.set()
         thread.join()
-        self.outcomes["_".join(op["labels"])] = Outcome(
-            " ".join(sorted([first[0].result, second.result])), second.error
-        )
+        return Outcome(" ".join(sorted([first[0].result, second.result])), second.error)
 
-    def _query(self, op: Op) -> None:
-        index = open_index(self.settings, self.embedder)
-        hits = [passage.id for passage in index.search(op["text"], k=5).passages]
-        index.close()
-        self.outcomes[op["label"]] = Outcome("ok", chunks=dict.fromkeys(hits, ""))
-
-    def _read_status(self, op: Op) -> None:
-        state = read_state(self.settings, self.now)
-        self.outcomes[op["label"]] = Outcome("ok", state=state)
-
-    def run(
-        self, options: dict[str, Any], listen: Callable[[Progress], None] | None = None
-    ) -> Outcome:
+    def run(self, options: Json, listen: Callable[[Progress], None] | None = None) -> Outcome:
         """One ingest as ``footnote ingest`` does it, with an embedder that remembers."""
         embedder = self.embedder
         embedder.texts.clear()
-        index = open_index(self.settings, embedder)
         try:
-            with own_data_folder(self.data):
+            with self.opened() as index, own_data_folder(self.data):
                 runs = Runs(self.data)
                 runs.take_over()
                 runner = Runner(self.settings, index, runs, embedder)
@@ -311,31 +175,43 @@ class Play:
         except FootnoteError as error:
             kind = error.kind if isinstance(error, DocsRepoError) else type(error).__name__
             return Outcome("error", str(error), kind)
-        finally:
-            index.close()
         result = "partial" if report.failed else "ok"
         return Outcome(result, report=report, embedded=list(embedder.texts))
 
-    def _look(self, outcome: Outcome) -> None:
-        index = open_index(self.settings, self.embedder)
+    def note(self, label: str, outcome: Outcome) -> None:
+        """Keep the outcome, with what the index and the docs hold now."""
+        self.outcomes[label] = outcome
         outcome.revision = read_state(self.settings)["revision"]
         outcome.head = self.remote.head
-        for info in index.documents() if outcome.revision else ():
-            page = index.page(info.path)
-            assert page
-            outcome.pages[info.path] = info.updated_at.date().isoformat() if info.updated_at else ""
-            outcome.chunks |= {passage.id: passage.text for passage in page.passages}
-        index.close()
-        if live := index_folders.live(self.data):
-            with open_store(live.chroma, self.settings, "footnote") as store:
-                stored = store.hashes()
+        outcome.files = self.remote.texts(self.config.docs_root)
+        with self.opened() as index:
+            for info in index.documents() if outcome.revision else ():
+                page = index.page(info.path)
+                assert page
+                changed = info.updated_at
+                outcome.pages[info.path] = changed.date().isoformat() if changed else ""
+                outcome.passages |= {passage.id: passage for passage in page.passages}
+        if store := self.store():
+            with store:
+                ids = list(store.hashes())
+                found = store.vectors(ids)
+            outcome.vectors = {id: vector.tobytes() for id, (_, vector) in found.items()}
             if outcome.result not in ("killed", "error"):
-                assert stored.keys() == outcome.chunks.keys()
+                assert outcome.vectors.keys() == outcome.passages.keys()
 
-    def search(self, query: str) -> list[str]:
+    def search(self, query: str, k: int = 20) -> list[str]:
         """Ids found by meaning and keyword, of the index as it is now."""
-        index: Index = open_index(self.settings, self.embedder)
+        with self.opened() as index:
+            return [passage.id for passage in index.search(query, k=k).passages]
+
+    def store(self) -> Store | None:
+        live = index_folders.live(self.data)
+        return open_store(live.chroma, self.settings, "footnote") if live else None
+
+    @contextmanager
+    def opened(self) -> Iterator[Index]:
+        index = open_index(self.settings, self.embedder)
         try:
-            return [passage.id for passage in index.search(query, k=20).passages]
+            yield index
         finally:
             index.close()

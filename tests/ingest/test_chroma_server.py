@@ -22,7 +22,9 @@ from ingest.index import Index, folders, open_index, snapshot
 from ingest.pipeline import run_ingest
 from ingest.settings import IndexSettings
 from ingest.store import open_store
+from tests.cases import Json, Unmet, one_of
 from tests.ingest.hashing import HashingEmbedder
+from tests.reports import reports
 from tests.waiting import PATIENCE, free_port, wait_for
 
 
@@ -181,6 +183,26 @@ def test_a_server_that_lost_its_data_gets_them_again(server: Server, docs: Docs)
     index = docs.opened()
     assert index.search("payout").passages
     index.close()
+
+
+@pytest.mark.parametrize("case", reports("server"))
+def test_a_lost_collection_is_searched_as_its_report_says(
+    case: Json, server: Server, docs: Docs
+) -> None:
+    for step in case["steps"]:
+        one_of(step.split()[0], "ingest", "delete", "footnote")
+    docs.ingest()
+    index = docs.opened()
+    try:
+        name = index.status().collection
+        assert name
+        with open_store(docs.settings.data_dir, docs.settings, name) as store:
+            store.drop()
+        assert index.search("payout worker").passages
+    except IngestError as error:
+        raise Unmet(str(error)) from error
+    finally:
+        index.close()
 
 
 def test_a_server_that_is_silent_is_not_waited_for_without_end(

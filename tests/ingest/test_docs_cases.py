@@ -1,207 +1,206 @@
 """The shared cases of small docs trees: what is found, under which heading, on which lines."""
 
-import base64
-import json
-import os
 import re
-import shutil
-import subprocess
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from os.path import relpath
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from ingest.chunker import chunk_prefix
 from ingest.documents import Passage
-from ingest.index import open_index
-from ingest.pipeline import run_ingest
-from ingest.settings import IndexSettings
+from ingest.readers.front_matter import CLOSINGS
+from tests.cases import (
+    Case,
+    Json,
+    call,
+    each,
+    family,
+    faults,
+    folded,
+    no_exception,
+    one_of,
+    opened,
+    remark,
+    require,
+    table,
+)
 from tests.ingest.hashing import HashingEmbedder
+from tests.ingest.trees import Indexed, build, everything, ingest
 
-CASES = Path(os.environ.get("FOOTNOTE_SHARED", Path(__file__).parents[3] / "shared")) / "cases/dev"
-
-Case = dict[str, Any]
-
-
-def cases() -> list[Any]:
-    file = CASES / "docs.jsonl"
-    if not file.is_file():
-        return []
-    lines = file.read_text(encoding="utf-8").splitlines()
-    return [pytest.param(json.loads(line), id=json.loads(line)["id"]) for line in lines]
+MOST_CHARACTERS = 12_000
+"""No chunk is longer, whatever is in a page."""
 
 
-@dataclass
-class Outcome:
-    """What a tree became."""
-
-    pages: dict[str, tuple[Passage, ...]] = field(default_factory=dict)
-    skipped: dict[str, str] = field(default_factory=dict)
-    found: dict[str, list[str]] = field(default_factory=dict)
-    """Paths of the first results of each query."""
-
-    def all(self) -> Iterator[Passage]:
-        for passages in self.pages.values():
-            yield from passages
-
-    def holding(self, path: str, text: str) -> list[Passage]:
-        wanted = folded(text)
-        return [passage for passage in self.pages.get(path, ()) if wanted in everything(passage)]
+@pytest.mark.parametrize("line", family("docs"))
+def test_a_docs_tree_becomes_what_its_case_says(line: Json, tmp_path: Path) -> None:
+    case = opened(line)
+    seen = call(indexed, case.input, case, tmp_path)
+    try:
+        ids = ids_unique(seen, True)
+        sizes = (*no_empty_chunk(seen, True), *max_chunk_chars(seen, MOST_CHARACTERS))
+        require([*ids, *sizes, *faults(case.expect, CHECKS, seen)])
+    finally:
+        seen.index.close()
 
 
-@pytest.mark.parametrize("case", cases())
-def test_a_docs_tree_becomes_what_its_case_says(case: Case, tmp_path: Path) -> None:
-    repo = build(case["input"], tmp_path)
-    outcome = ingested(repo, case, tmp_path / "data")
-    assert problems(case["expect"], outcome) == []
+def indexed(
+    case: Case,
+    folder: Path,
+    docs_root: str,
+    tree: str | None = None,
+    setup: list[Json] | None = None,
+) -> Indexed:
+    built = build(folder, setup or [], case.folder / tree if tree else None)
+    return ingest(built, docs_root, folder / "data", HashingEmbedder())
 
 
-def folded(text: str) -> str:
-    return " ".join(text.split())
-
-
-def everything(passage: Passage) -> str:
-    return folded(" \n ".join((*passage.heading, passage.text)))
-
-
-def expanded(rule: Any) -> Any:
-    """The value that a generator rule stands for."""
-    if isinstance(rule, dict) and "$repeat" in rule:
-        repeat = rule["$repeat"]
-        numbers = range(repeat["from"], repeat["to"] + 1)
-        return repeat["join"].join(numbered(repeat["template"], number) for number in numbers)
-    if isinstance(rule, dict) and "$concat" in rule:
-        return "".join(expanded(part) for part in rule["$concat"])
-    return rule
-
-
-def numbered(template: str, number: int) -> str:
-    pattern = re.compile(r"\{i(?::0(\d+)d)?\}")
-    return pattern.sub(lambda match: str(number).zfill(int(match[1] or 0)), template)
-
-
-def build(given: Case, tmp_path: Path) -> Path:
-    """The repository of a case, with what its setup adds."""
-    repo, outside = tmp_path / "repo", tmp_path / "outside"
-    outside.mkdir()
-    if "tree" in given:
-        shutil.copytree(CASES / given["tree"], repo, symlinks=True)
-    repo.mkdir(exist_ok=True)
-    for step in given.get("setup", []):
-        target = (outside if step["op"] == "write_outside" else repo) / step["path"]
-        target.parent.mkdir(parents=True, exist_ok=True)
-        match step["op"]:
-            case "write" | "write_outside":
-                target.write_text(step["text"], encoding="utf-8", newline="")
-            case "write_base64":
-                target.write_bytes(base64.b64decode(step["base64"]))
-            case "generate":
-                target.write_text(expanded(step["rule"]), encoding="utf-8", newline="")
-            case "symlink":
-                target.symlink_to(step["target"].replace("{OUTSIDE}", str(outside)))
-            case "gitlink":
-                target.mkdir()
-    git(repo, "init", "-q")
-    git(repo, "add", "-A")
-    for step in given.get("setup", []):
-        if step["op"] == "gitlink":
-            git(
-                repo,
-                "update-index",
-                "--add",
-                "--cacheinfo",
-                f"160000,{step['commit']},{step['path']}",
-            )
-    git(repo, "commit", "-q", "-m", "docs")
-    return repo
-
-
-def git(repo: Path, *arguments: str) -> None:
-    identity = ("-c", "user.name=docs", "-c", "user.email=docs@example.com")
-    subprocess.run(("git", "-C", str(repo), *identity, *arguments), check=True)
-
-
-def ingested(repo: Path, case: Case, data_dir: Path) -> Outcome:
-    settings = IndexSettings(
-        docs_repo=str(repo),
-        docs_root=case["input"]["docs_root"].removeprefix("."),
-        data_dir=data_dir,
-    )
-    embedder = HashingEmbedder()
-    index = open_index(settings, embedder)
-    report = run_ingest(settings, index, embedder)
-    outcome = Outcome(skipped={skipped.path: skipped.reason for skipped in report.skipped})
-    for info in index.documents():
-        page = index.page(info.path)
-        outcome.pages[info.path] = page.passages if page else ()
-    for item in case["expect"].get("search", []):
-        passages = index.search(item["query"], k=3).passages
-        outcome.found[item["query"]] = [passage.path for passage in passages]
-    index.close()
-    return outcome
-
-
-def problems(expect: Case, outcome: Outcome) -> list[str]:
-    """Every expectation that does not hold."""
-    found = [problem for check in CHECKS for problem in check(expect, outcome)]
-    choices = expect.get("either", [])
-    if choices and all(problems(choice, outcome) for choice in choices):
-        found.append(f"none holds of {choices}")
-    return found
-
-
-def check_ids(expect: Case, outcome: Outcome) -> Iterator[str]:
-    ids = [chunk.id for chunk in outcome.all()]
-    if len(set(ids)) < len(ids):
-        yield "an id occurs twice"
-    for path, base in expect.get("ids", {}).items():
-        own = [chunk.id for chunk in outcome.pages.get(path, ())]
+def ids(seen: Indexed, bases: dict[str, str]) -> Iterator[str]:
+    for path, base in bases.items():
+        own = [chunk.id for chunk in seen.pages.get(path, ())]
         if not own or own != [f"{base}-{n}" for n in range(len(own))] or chunk_prefix(path) != base:
-            yield f"ids of {path}: {own}"
-    yield from (f"no id {id}" for id in expect.get("exact_ids", []) if id not in ids)
+            yield f"{path} has {own}"
 
 
-def check_texts(expect: Case, outcome: Outcome) -> Iterator[str]:
-    for item in expect.get("find", []):
-        if not outcome.holding(item["path"], item["text"]):
-            yield f"not found in {item['path']}: {item['text']!r}"
-    for text in (*expect.get("absent", []), *expect.get("absent_should", [])):
-        for chunk in outcome.all():
+def exact_ids(seen: Indexed, ids: list[str]) -> Iterator[str]:
+    have = {chunk.id for chunk in seen.all()}
+    yield from (f"no id {id}" for id in ids if id not in have)
+
+
+def ids_unique(seen: Indexed, _wanted: bool) -> Iterator[str]:
+    ids = [chunk.id for chunk in seen.all()]
+    yield from sorted({f"{id} occurs twice" for id in ids if ids.count(id) > 1})
+
+
+def find(seen: Indexed, path: str, text: str) -> Iterator[str]:
+    if not seen.holding(path, text):
+        yield f"not in {path}: {text!r}"
+
+
+def absent(seen: Indexed, texts: list[str]) -> Iterator[str]:
+    for text in texts:
+        for chunk in seen.all():
             if text in "\n".join((*chunk.heading, chunk.text)):
                 yield f"{text!r} is in {chunk.id}"
-    for item in (*expect.get("together", []), *expect.get("together_should", [])):
-        chunks = outcome.pages.get(item["path"], ())
-        if not any(all(folded(t) in everything(c) for t in item["texts"]) for c in chunks):
-            yield f"not together: {item['texts']}"
 
 
-def check_headings(expect: Case, outcome: Outcome) -> Iterator[str]:
-    for item in expect.get("heading_path", []):
-        paths = {chunk.heading for chunk in outcome.holding(item["path"], item["text"])}
-        if paths != {tuple(item["headings"])}:
-            yield f"{item['text']!r} is under {paths}"
-    for text in expect.get("no_heading", []):
-        for chunk in outcome.all():
+def absent_should(seen: Indexed, texts: list[str]) -> Iterator[str]:
+    return absent(seen, texts)
+
+
+def heading_path(seen: Indexed, path: str, text: str, headings: list[str]) -> Iterator[str]:
+    paths = {chunk.heading for chunk in seen.holding(path, text)}
+    if paths != {tuple(headings)}:
+        yield f"{text!r} is under {paths}"
+
+
+def heading_compare(_seen: Indexed, how: str) -> Iterator[str]:
+    """Headings are kept as a reader sees them: there is no markup to leave out of account."""
+    one_of(how, "markup_ignored")
+    return iter(())
+
+
+def no_heading(seen: Indexed, texts: list[str]) -> Iterator[str]:
+    for text in texts:
+        for chunk in seen.all():
             if any(text in heading for heading in chunk.heading):
                 yield f"{text!r} is a heading of {chunk.id}"
 
 
-def check_places(expect: Case, outcome: Outcome) -> Iterator[str]:
-    for item in expect.get("lines", []):
-        chunks = outcome.holding(item["path"], item["text"])
-        if not any(c.lines[0] <= item["first"] and item["last"] <= c.lines[1] for c in chunks):
-            yield f"{item['text']!r} is on lines {[chunk.lines for chunk in chunks]}"
-    for item in expect.get("skipped", []):
-        if not outcome.skipped.get(item["path"], "").startswith(item["reason"]):
-            yield f"{item['path']} is not skipped as {item['reason']}: {outcome.skipped}"
-    for item in expect.get("search", []):
-        if item["path"] not in outcome.found[item["query"]]:
-            yield f"{item['query']!r} finds {outcome.found[item['query']]}"
-    for chunk in outcome.all():
-        if len(chunk.text) > expect.get("max_chunk_chars", 12_000) or not chunk.text.strip():
+def lines(seen: Indexed, path: str, text: str, first: int, last: int) -> Iterator[str]:
+    chunks = seen.holding(path, text)
+    if not any(chunk.lines[0] <= first and last <= chunk.lines[1] for chunk in chunks):
+        yield f"{text!r} is on lines {[chunk.lines for chunk in chunks]}"
+
+
+def together(seen: Indexed, path: str, texts: list[str]) -> Iterator[str]:
+    chunks = [everything(chunk) for chunk in seen.pages.get(path, ())]
+    if not any(all(folded(text) in chunk for text in texts) for chunk in chunks):
+        yield f"not in one chunk: {texts}"
+
+
+def together_should(seen: Indexed, path: str, texts: list[str]) -> Iterator[str]:
+    return together(seen, path, texts)
+
+
+def skipped(seen: Indexed, path: str, reason: str) -> Iterator[str]:
+    reasons = {skipped.path: skipped.reason for skipped in seen.report.skipped}
+    if not reasons.get(path, "").startswith(reason):
+        yield f"{path} is not skipped as {reason}: {reasons}"
+
+
+def either(seen: Indexed, choices: list[Json]) -> Iterator[str]:
+    found = [faults(choice, CHECKS, seen) for choice in choices]
+    if all(found):
+        yield f"none holds: {found}"
+
+
+def search(seen: Indexed, query: str, path: str) -> Iterator[str]:
+    found = [passage.path for passage in seen.search(query, k=3).passages]
+    if path not in found:
+        yield f"{query!r} finds {found}"
+
+
+def nonsense_query_not_first(seen: Indexed, query: str) -> Iterator[str]:
+    for passage in seen.search(query, k=1).passages:
+        if _is_front_matter(passage, (seen.docs / passage.path).read_text(encoding="utf-8")):
+            yield f"{passage.id} leads with its front matter"
+
+
+def max_chunk_chars(seen: Indexed, most: int) -> Iterator[str]:
+    for chunk in seen.all():
+        if len(chunk.text) > most:
             yield f"{chunk.id} has {len(chunk.text)} characters"
 
 
-CHECKS = (check_ids, check_texts, check_headings, check_places)
+def no_empty_chunk(seen: Indexed, _wanted: bool) -> Iterator[str]:
+    yield from (f"{chunk.id} is empty" for chunk in seen.all() if not chunk.text.strip())
+
+
+def no_sentence_lost(seen: Indexed, _wanted: bool) -> Iterator[str]:
+    for path in seen.tree.generated:
+        file = seen.tree.repo / path
+        chunks = [everything(chunk) for chunk in seen.pages.get(relpath(file, seen.docs), ())]
+        for sentence in re.split(r"(?<=[.!?])\s+|\n+", file.read_text(encoding="utf-8")):
+            if not any(folded(sentence.lstrip("# ")) in chunk for chunk in chunks):
+                yield f"{path} lost {sentence!r}"
+
+
+def metadata_should(
+    seen: Indexed,
+    path: str,
+    title: str | None = None,
+    owner: str | None = None,
+    tags: list[str] | None = None,
+    date: str | None = None,
+) -> Iterator[str]:
+    info = seen.infos.get(path)
+    if info is None:
+        yield f"no page {path}"
+        return
+    known = {
+        "title": info.title,
+        "owner": info.owner,
+        "tags": list(info.tags),
+        "date": info.updated_at.date().isoformat() if info.updated_at else None,
+    }
+    wanted = {"title": title, "owner": owner, "tags": tags, "date": date}
+    for name, value in wanted.items():
+        if value is not None and known[name] != value:
+            yield f"{name} of {path} is {known[name]!r}, not {value!r}"
+
+
+def _is_front_matter(passage: Passage, text: str) -> bool:
+    """Whether the passage ends before the front matter of its file does."""
+    file = text.split("\n")
+    closings = CLOSINGS.get(file[0].rstrip(), ())
+    end = next((n for n, line in enumerate(file[1:], 2) if line.rstrip() in closings), 0)
+    return passage.lines[1] <= end
+
+
+CHECKS = table(
+    *(each(check) for check in (find, heading_path, lines, together, together_should, skipped)),
+    *(each(check) for check in (search, metadata_should)),
+    *(ids, exact_ids, ids_unique, absent, absent_should, heading_compare, no_heading, either),
+    *(nonsense_query_not_first, max_chunk_chars, no_empty_chunk, no_sentence_lost, no_exception),
+) | {"may_be_slow": remark}

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from ingest.embedder import open_embedder
 from ingest.errors import SettingsError
 from ingest.evaluate.calibrate import FOLDS, Calibration, calibrate, choose
-from ingest.evaluate.cli import eval_app
+from ingest.evaluate.cli import app
 from ingest.evaluate.scoring import METRICS
 from ingest.index import open_index
 from ingest.index.calibration import THRESHOLD
@@ -67,7 +67,7 @@ def arguments(tmp_path: Path) -> list[str]:
 
 
 def run(*arguments: str) -> str:
-    result = CliRunner().invoke(eval_app, arguments)
+    result = CliRunner().invoke(app, arguments)
     if isinstance(result.exception, SettingsError):
         raise result.exception
     assert result.exit_code == 0, result.output

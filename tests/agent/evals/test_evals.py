@@ -29,7 +29,7 @@ from tests.fakes.rule_followers import Request, search_then_answer
 from tests.fakes.script import Stall, Step, Turn
 from tests.waiting import PATIENCE, wait_for
 
-EVALS = ROOT / "tests" / "evals"
+EVALS = ROOT / "examples" / "evals"
 DOCS = ROOT / "examples" / "docs"
 
 

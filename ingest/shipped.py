@@ -1,0 +1,15 @@
+"""Where the sample docs, the eval cases and the Slack manifest lie: files that are not code.
+
+A checkout has them beside the packages; a wheel, where ``pyproject.toml`` puts them, in this one.
+"""
+
+from importlib.resources import files
+from pathlib import Path
+
+_PACKAGE = Path(str(files("ingest")))
+_IN_WHEEL = _PACKAGE / "_shipped"
+_ROOT = _IN_WHEEL if _IN_WHEEL.is_dir() else _PACKAGE.parent
+
+SAMPLE_DOCS = _ROOT / "examples" / "docs"
+EVAL_CASES = _ROOT / "examples" / "evals"
+MANIFEST = _ROOT / "manifest.yml"

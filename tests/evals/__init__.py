@@ -1,1 +1,0 @@
-"""Own labelled cases on the sample docs, and tests of what measures them."""
