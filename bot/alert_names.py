@@ -12,7 +12,7 @@ from bot.blocks.addresses import ADDRESS, trimmed
 _LABEL = r"[\s\"'`*_]*[:=][\s\"'`*_]*"
 _NAME = re.compile(
     rf"\b(?:alert|alarm|rule|monitor|check)[ _-]?name{_LABEL}"
-    r"([^\n,;|(]{1,120}?)(?=\s+[\w.]+=|[\n,;|(]|\Z)",
+    r"([^\n,;|(]{1,120}?)(?=\s{1,9}[\w.]{1,99}=|[\n,;|(]|\Z)",
     re.IGNORECASE,
 )
 _SERVICE = re.compile(

@@ -8,6 +8,7 @@ the wrong row of a table.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -116,8 +117,8 @@ class _Checker:
         self.sources = {source.id: _evidence(source.id, source.text) for source in sources}
         self.pages = {source.id for source in sources}
         self.pages |= {re.sub(r"-\d+$", "", each) for each in self.pages}
-        groups = [block.group for block in blocks if block.group is not None]
-        self.counts = {groups.count(group) for group in set(groups)}
+        groups = Counter(block.group for block in blocks if block.group is not None)
+        self.counts = set(groups.values())
 
     def findings(self) -> Iterator[_Finding]:
         for statement in statements(self.text, self.blocks):

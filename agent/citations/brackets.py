@@ -9,6 +9,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from agent.citations.matching import DASHES, INVISIBLE
 from agent.citations.statements import Block, Citation, Span, read_blocks, without
@@ -70,6 +71,10 @@ class Brackets:
         self._among = re.compile(rf"(?<![\w/.-])(?:{'|'.join(longest)})(?![\w-])", re.I)
         self._documented = documented
 
+    @cached_property
+    def _urls(self) -> set[str]:
+        return set(re.split(r"[\s()<>\"'`]+", self._documented))
+
     def read(self, text: str, blocks: Sequence[Block]) -> list[Bracket]:
         """The citing brackets outside code, in order."""
         folded = text.translate(_BRACKET_FORMS)
@@ -127,9 +132,8 @@ class Brackets:
 
     def _is_link(self, labels: Sequence[str], url: str) -> bool:
         """A page's name, or a ticket such as ``[OPS-12](...)`` whose address is documented."""
-        urls = set(re.split(r"[\s()<>\"'`]+", self._documented))
         return all(
-            not _ID_SHAPED.fullmatch(label) or (url in urls and _CODE_SHAPED.fullmatch(label))
+            not _ID_SHAPED.fullmatch(label) or (url in self._urls and _CODE_SHAPED.fullmatch(label))
             for label in labels
         )
 

@@ -26,12 +26,14 @@ def table_with_bars(state: StateBlock, first: int, last: int, silent: bool) -> b
         return table(state, first, last, silent)
     source = state.src
     columns = len(re.findall("-+", rule))
+    rows, at = [], 0
     for line in range(first, last):
         if not (row := _line(state, line)):
             break
         begin = state.bMarks[line] + state.tShift[line]
-        kept = _bars_kept(row, columns if line > first else len(row))
-        state.src = state.src[:begin] + kept + state.src[begin + len(row) :]
+        rows += [source[at:begin], _bars_kept(row, columns if line > first else len(row))]
+        at = begin + len(row)
+    state.src = "".join([*rows, source[at:]])
     found = table(state, first, last, silent)
     # Lines below the table, or all of them where there is none, are read as they were.
     end = state.bMarks[state.line] if found else 0
