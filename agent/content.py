@@ -19,7 +19,7 @@ from ingest.documents import Passage
 Block = dict[str, Any]
 
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})[^\S\n]*+(\S?)", re.MULTILINE)
-_ROW = re.compile(r"\s*\|")
+_ROW = re.compile(r"^[^\S\n]*+\|", re.MULTILINE)
 
 
 def passage_blocks(

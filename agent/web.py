@@ -90,9 +90,7 @@ def public_words(question: str, passages: Iterable[Passage]) -> str:
 
     Empty where too little is left to ask anybody.
     """
-    words = question
-    for private in (_CODE, _LONG_WORD, _PRIVATE):
-        words = private.sub(" ", words)
+    words = _PRIVATE.sub(" ", _LONG_WORD.sub(" ", _CODE.sub(" ", question)))
     found = (name for passage in passages for name in _NAME.findall(passage.text))
     internal = {name.casefold() for name in found if _IDENTIFIER.search(name)}
 

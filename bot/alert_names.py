@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from bot.alerts import RUNBOOK
 from bot.blocks.addresses import ADDRESS, trimmed
 
-_LABEL = r"[\s\"'`*_]*[:=][\s\"'`*_]*"
+_LABEL = r"[\s\"'`*_]*+[:=][\s\"'`*_]*+"
 _NAME = re.compile(
     rf"\b(?:alert|alarm|rule|monitor|check)[ _-]?name{_LABEL}"
     r"([^\n,;|(]{1,120}?)(?=\s{1,9}[\w.]{1,99}=|[\n,;|(]|\Z)",

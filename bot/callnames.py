@@ -16,8 +16,8 @@ _AT_THE_START = (
     ),
 )
 _ANYWHERE = (
-    # Of hyphens within a word only the first may begin a name.
-    re.compile(rf"(?:[,–]|(?<![\w.-])[\w.]*+-) ?{_NAME}\s*+(?:[,?!.…]|$)"),
+    # Within a word, only its first hyphens may begin a name.
+    re.compile(rf"(?:[,–]|(?<![\w.-])[\w.]*+-++) ?{_NAME}\s*+(?:[,?!.…]|$)"),
     re.compile(r"@([\w.-]+)"),
 )
 _TYPED_MENTION = re.compile(rf"{_GREETING}@([\w.-]+)(?=[\s,:]|$)")

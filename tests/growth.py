@@ -13,8 +13,8 @@ from dataclasses import dataclass
 FLOOR = 0.001
 """Seconds of the processor below which nothing is judged."""
 APART = 4
-"""The inputs that are compared differ so much in length, or more: over that, a square costs four
-times as much a character, and what is linear the same."""
+"""Inputs that are compared differ so much in length: over that, a square costs four times as much a
+character, and what is linear the same."""
 GROWN = 2.4
 """So many times the cost of a character is growth: more than sorting or a full cache can cost."""
 ROUNDS = 3
@@ -36,20 +36,30 @@ class Growth:
 
 
 def growth(work: Work, largest: int) -> Growth | None:
-    """How the work outgrows its input, or None where it does not up to the largest size."""
+    """How the work outgrows its input, or None where it does not up to about the largest size."""
     costs: dict[int, float] = {}
     for size in sizes(largest):
         seconds = taken(work(size))
         costs[size] = seconds / size
         smaller = max((other for other in costs if other * APART <= size), default=0)
-        if not smaller or seconds < FLOOR or costs[size] < GROWN * costs[smaller]:
-            continue
-        # Once more, and the least of some: somebody else may have had the processor's cache.
-        before = taken(work(smaller), ROUNDS) / smaller
-        after = min(costs[size], taken(work(size), ROUNDS - 1) / size)
-        if after > GROWN * before:
-            return Growth(size, after * size, after / before)
+        if smaller and seconds > FLOOR and costs[size] > GROWN * costs[smaller]:
+            # Once more, and the least of some: somebody else may have had the processor's cache.
+            before = taken(work(smaller), ROUNDS) / smaller
+            after = min(costs[size], taken(work(size), ROUNDS - 1) / size)
+            if after > GROWN * before and _goes_on(work, size, after):
+                return Growth(size, after * size, after / before)
     return None
+
+
+def _goes_on(work: Work, size: int, cost: float) -> bool:
+    """Whether it grows as much again, gently: a bound, or another way through, ends growth."""
+    longer = size
+    while longer < APART * size:
+        longer += max(1, longer // 5)
+        seconds = taken(work(longer))
+        if seconds > GROWN * APART * cost * size:
+            return True
+    return min(seconds, taken(work(longer), ROUNDS)) > GROWN * cost * longer
 
 
 def sizes(largest: int) -> Iterator[int]:

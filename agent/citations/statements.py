@@ -22,6 +22,8 @@ _PARSER = MarkdownIt("commonmark").enable("table").disable(["reference", "html_b
 _MARKER = re.compile(
     r"[ \t]*(?:>[ \t]*)*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t])?|#{1,6}[ \t]+)?"
 )
+_LINE_END = re.compile(r"\r\n?|\n")
+_TICKS = re.compile(r"(?<!\\)(\\*+)(`++)")
 _BETWEEN_CITATIONS = re.compile(r"[\s,;&]*(?:and[\s]+)?")
 _SOURCE = re.compile(
     r"\W*(?:[^\W\d]+\s?[:：]?\W*)?"
@@ -75,7 +77,7 @@ class Statement:
 def read_blocks(text: str) -> list[Block]:
     """The leaves of the Markdown, in order, with where they stand in ``text``."""
     starts = [0]
-    starts.extend(match.end() for match in re.finditer("\n", text))
+    starts.extend(match.end() for match in _LINE_END.finditer(text))
     reader = _Reader(text, starts)
     for token in _PARSER.parse(text):
         reader.take(token)
@@ -150,19 +152,20 @@ class _Reader:
 
 def code_spans(text: str, start: int = 0, end: int | None = None) -> Iterator[Span]:
     """Inline code: a run of backticks up to the next run of the same length."""
-    runs = [(m.start(), m.end()) for m in re.finditer(r"`+", text[start:end])]
+    runs = [(m.span(2), len(m[1]) % 2 == 1) for m in _TICKS.finditer(text[start:end])]
     later: dict[int, list[int]] = {}
     for index in range(len(runs) - 1, -1, -1):
-        later.setdefault(runs[index][1] - runs[index][0], []).append(index)
+        (opens, after), _ = runs[index]
+        later.setdefault(after - opens, []).append(index)
     index = 0
     while index < len(runs):
-        opens, after = runs[index]
+        (opens, after), is_escaped = runs[index]
         same = later[after - opens]
         while same and same[-1] <= index:
             same.pop()
-        if same and (opens == 0 or text[start + opens - 1] != "\\"):
+        if same and not is_escaped:
             index = same[-1]
-            yield start + opens, start + runs[index][1]
+            yield start + opens, start + runs[index][0][1]
         index += 1
 
 
