@@ -7,7 +7,7 @@ that what doubles with every sign is caught before it takes long.
 
 import gc
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 FLOOR = 0.001
@@ -17,6 +17,9 @@ APART = 4
 character, and what is linear the same."""
 GROWN = 2.4
 """So many times the cost of a character is growth: more than sorting or a full cache can cost."""
+SETTLED, EXPLODED = 100, 50
+"""Shorter inputs than this many pieces may well cost more the more of them there are, for a parser
+nests only so deep: there only what explodes is growth, by so much a character."""
 ROUNDS = 3
 
 Work = Callable[[int], Callable[[], object]]
@@ -35,18 +38,19 @@ class Growth:
         return f"{self.times:.1f} times the cost a character at {self.size}: {self.seconds:.3f} s"
 
 
-def growth(work: Work, largest: int) -> Growth | None:
-    """How the work outgrows its input, or None where it does not up to about the largest size."""
+def growth(work: Work, sizes: Iterable[int]) -> Growth | None:
+    """How the work outgrows its input, or None where it does not at these sizes, in order."""
     costs: dict[int, float] = {}
-    for size in sizes(largest):
+    for size in sizes:
         seconds = taken(work(size))
         costs[size] = seconds / size
         smaller = max((other for other in costs if other * APART <= size), default=0)
-        if smaller and seconds > FLOOR and costs[size] > GROWN * costs[smaller]:
+        grown = GROWN if smaller >= SETTLED else EXPLODED
+        if smaller and seconds > FLOOR and costs[size] > grown * costs[smaller]:
             # Once more, and the least of some: somebody else may have had the processor's cache.
             before = taken(work(smaller), ROUNDS) / smaller
             after = min(costs[size], taken(work(size), ROUNDS - 1) / size)
-            if after > GROWN * before and _goes_on(work, size, after):
+            if after > grown * before and _goes_on(work, size, after):
                 return Growth(size, after * size, after / before)
     return None
 
@@ -62,8 +66,8 @@ def _goes_on(work: Work, size: int, cost: float) -> bool:
     return min(seconds, taken(work(longer), ROUNDS)) > GROWN * cost * longer
 
 
-def sizes(largest: int) -> Iterator[int]:
-    """A few more at a time at first, then twice as many."""
+def gently(largest: int) -> Iterator[int]:
+    """Sizes up to the largest: a few more at a time at first, then twice as many."""
     size = 4
     while size < largest:
         yield size

@@ -7,22 +7,21 @@ open what nothing closes, repeat a sign, or look like the beginning of something
 
 import json
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
 from anthropic import APIStatusError
-from anthropic.types import TextBlock
+from anthropic.types import CitationsSearchResultLocation, TextBlock
 from httpx2 import Request, Response
 
 from agent.citations import Source, ground, ground_json
-from agent.citations.brackets import Brackets, settle
 from agent.content import paragraphs, reply_text
 from agent.conversation import Conversation, Turn
 from agent.failures import names_parameter, unavailable
 from agent.memory import history, query_of
 from agent.offline import passages_text
 from agent.route import is_small_talk
-from agent.verdict import _ADMITS, _HARD_FACT, _MARKER
 from agent.web import public_words
 from bot.alert_names import read_alert
 from bot.alerts import message_json
@@ -46,35 +45,42 @@ from ingest.index.retrieval import SENTENCE
 from ingest.loader import UnreadableDocument, load
 from ingest.readers.decoding import decode
 from ingest.terms import identifier_parts, query_terms, row_text
-from tests.bot.answers import DRAIN
-from tests.growth import growth
-from tests.hostile import Text
+from tests.growth import APART, Work, growth
 
 ME = Identity("U0FOOTNOTE", "B0FOOTNOTE", "T0SANDBOX")
-PAGE = "The pool has 400 connections: run `kubectl rollout restart deploy/cart -n shop` in 5 min.\n"
 
-PIECES = [
+
+SIGNS = [
     *(
         "a",
-        "0",
         "A",
+        "0",
         " ",
         "\n",
         "\t",
         "\r",
+        "\x00",
+        "\u200b",
+        "\u202e",
+        "\u0301",
+        "\u2028",
+        "é",
+        "漢",
+        "ж",
+    ),
+    *(
         "-",
         "_",
         "*",
-        "**",
         "`",
-        "```\n",
         "~",
         "#",
         ".",
         ",",
         "!",
-    ),
-    *(
+        ":",
+        "…",
+        "。",
         "<",
         ">",
         "&",
@@ -82,19 +88,10 @@ PIECES = [
         "]",
         "(",
         ")",
-        "{",
-        "}",
-        "|",
-        "=",
-        ":",
-        "/",
-        "\\",
-        "@",
-        "$",
-        "%",
-        "^",
-        "…",
     ),
+    *("{", "}", "|", "=", "/", "\\", "@", "$", "%", "^", '"', "'", "?", "\ufe0f", "\U0001f600"),
+]
+WORDS = [
     *(
         "a ",
         "a b ",
@@ -102,42 +99,52 @@ PIECES = [
         "a\n\n",
         ". ",
         ".\n",
-        "0 ",
-        "1.",
-        "1,",
-        "1-",
-        "5 min ",
-        "a.b",
-        "a-b ",
+        "x!",
+        "? ",
+        "…x ",
+        "aA",
         "A1",
+        "a_",
+        "a-b ",
+        "a.b",
+        "、 ",
     ),
-    *("aA", "a_", "a@b.c ", "http://a ", "http://a.b/c)", "))", "a/b ", "/a", "--a ", "$A ", "-1 "),
+    *("please ", "stop in here ", "and ", "hi ", "hey, ", "no more ", "not ", "thanks for ", "αж "),
+]
+VALUES = [
+    *("0 ", "-1 ", "1.", "1,", "1-", "5 min ", "1h30m", "2026-01-", "10:30 ", "`a -1 ", "(ms) 1 "),
     *(
+        "--a ",
+        "$A ",
+        "<a b> ",
+        "a/b ",
+        "/a",
+        "a@b.c ",
+        "http://a ",
+        "http://a.b/c)",
+        "))",
+        "OPS-12 ",
+    ),
+    *("run kubectl ", "kubectl get -a ", '{"k": 0, ', "“a”", '"a" ', "'a ", "a && ", "a \\\n"),
+]
+MARKS = [
+    *(
+        "**",
+        "```\n",
+        "``` a\n",
+        "~~~\n",
+        "`a` ",
+        "``a` ",
+        "`a\n",
         "[a](",
         "[a](b) ",
         "[a]: b\n",
         "![",
         "[[",
+    ),
+    *(
         "]]",
-        "[c-0] ",
-        "[c-0",
-        "[x-9] ",
         "\\[",
-        "(⚠ not in ",
-    ),
-    *(
-        "<a ",
-        "<a>",
-        "</a>",
-        "<!--",
-        "-->",
-        "<b><i>",
-        "<@U1",
-        "<@U0FOOTNOTE> ",
-        "<http://a|",
-        "&lt;",
-    ),
-    *(
         "> ",
         ">>",
         "> a\n",
@@ -147,115 +154,64 @@ PIECES = [
         "1. a\n",
         "  - a\n",
         "    a\n",
-        "\ta\n",
         "# a\n",
     ),
-    *("a\n==\n", "a\n--\n", "|a", "|a|b|\n", "|-", "| - |\n", "=== ===\n", "+--+\n", "::\n\n  a\n"),
     *(
-        ".. a::\n",
-        ".. _a:\n",
-        ":a:`b",
-        ":a: b\n",
-        "..\n",
+        "a\n==\n",
+        "a\n--\n",
+        "---\n",
+        "|a",
+        "|a|b\n",
+        "| - |\n",
+        "|`|`|\n|---|\n\n",
+        "&#0;",
+        "<b><i>",
+    ),
+]
+CITATIONS = [
+    "[c-0] ",
+    "[c-0",
+    "[x-9] ",
+    "[c-0](",
+    "[c-0]\n\n",
+    "- a [c-0]\n",
+    "(⚠ not in ",
+    "(see [x-9]) ",
+]
+SLACK = ["<@U1", "<@U0FOOTNOTE> ", "<http://a|", "&lt;", ":a:", ":a", "alert name: ", "service=a "]
+PAGES = [
+    *(
+        "<a ",
+        "<a>",
+        "</a>",
+        "<!--",
+        "-->",
+        "<details>\n",
+        "<tr><td>",
+        "<script>",
+        "<h1>a",
+        '<a href="#">',
+    ),
+    *(
         "{{< a ",
         "{{% ",
         "{% a",
         "{#a}",
         "{a=b}",
-    ),
-    *(
-        "``` a\n",
-        "~~~\n",
-        "`a` ",
-        "``a` ",
-        "`a\n",
-        "$$",
-        ":a:",
-        ":a",
-        "“a”",
-        '"a" ',
-        "'a ",
-        "'",
-        '"',
-    ),
-    *(
-        '{"k": 0, ',
-        '{"k":',
-        '[{"a": [',
-        "k: v\n",
-        "k:\n  ",
-        "- k: v\n",
-        "---\n",
-        "&#0;",
-        "\x00",
-        "\u200b",
-    ),
-    *(
-        "é",
-        "漢",
-        "。",
-        "、 ",
-        "ж",
-        "αж ",
-        "\u202e",
-        "\u0301",
-        "\U0001f600",
-        "\ufe0f",
-        "\u2028",
-        "１",
-    ),
-    *(
-        "please ",
-        "stop ",
-        "and ",
-        "hi ",
-        "hey, ",
-        "no more ",
-        "not ",
-        "the ",
-        "x!",
-        "?",
-        "? ",
-        "…x ",
-    ),
-    *(
         "import a\n",
         "export {\n",
         "!!! a\n",
         '=== "a"\n    ',
-        "<details>\n",
-        "<tr><td>",
-        "<script>",
-        "<h1>a",
     ),
-    *(
-        "eyJa",
-        "sk-",
-        "AKIA",
-        "-----BEGIN PRIVATE KEY-----\n",
-        "secret_access_key ",
-        "1h30m",
-        "2026-01-",
-    ),
-    *(
-        "run kubectl ",
-        "Run: make ",
-        "kubectl get -a ",
-        "<a b> ",
-        "alert name: ",
-        "service=a ",
-        "CAPS ",
-    ),
+    *(".. a::\n", ".. _a:\n", ":a:`b", ":a: b\n", "..\n", "=== ===\n", "+--+\n", "::\n\n  a\n"),
+    *("k: v\n", "k:\n  ", "- k: v\n", "eyJa", "sk-", "AKIA", "-----BEGIN PRIVATE KEY-----\n"),
 ]
-"""Repeated many times, each of them is such a text."""
-FRAMES = [
-    ("", ""),
-    ("", "\x00"),
-    ("x [c-0] `", "` [c-0]"),
-    ("```\n", "\n```\n[c-0]"),
-    ("| a |\n|---|\n|", "|"),
-]
-"""What stands before and behind it."""
+MESSAGE = [*SIGNS, *WORDS, *SLACK, "```\n", "http://a ", "a@b.c "]
+ANSWER = [*SIGNS, *MARKS, *CITATIONS]
+PAGE = [*SIGNS, *MARKS, *PAGES]
+LONGEST, FEWEST = 2_000, 400
+"""Characters of a text, and pieces of it."""
+SOURCE = "The pool has 400 connections: run `kubectl rollout restart deploy/a -n b` within 5 min."
 
 
 def passage(text: str) -> Passage:
@@ -296,6 +252,25 @@ def in_many_parts(text: str) -> object:
     )
 
 
+def asked(text: str) -> object:
+    is_one = is_stop(text), asks(text), is_remark(text), is_small_talk(text)
+    return is_one, query_terms(text), SENTENCE.split(text), public_words(text, [passage(text)])
+
+
+def rendered(text: str, style: str) -> dict[str, Any]:
+    return {"text": text, "style": style, "passages": [{"id": "c-0", "url": "https://git.test"}]}
+
+
+def linked(text: str) -> object:
+    answer = "See [c-0], [the page](a) and http://a.b/c?d."
+    return render_json({"text": answer, "passages": [{"id": "c-0", "text": text}]})
+
+
+def in_the_sandbox(text: str) -> object:
+    typed = as_sent(text)
+    return render(typed, str), typed_blocks(typed), from_markdown(text), MARKDOWN.render(text)
+
+
 def indexed(suffix: str) -> Callable[[str], object]:
     def read(text: str) -> object:
         try:
@@ -320,13 +295,10 @@ def refused(text: str) -> object:
     return unavailable(error, "claude"), names_parameter(error)
 
 
-def judged(text: str) -> object:
-    shown = _MARKER.sub("", text, count=1)
-    return _ADMITS.search(shown), _HARD_FACT.search(shown), is_small_talk(text)
-
-
 def grounded(text: str) -> object:
-    return ground(f"{text}\n\nIt has 400 [c-0].", [Source("c-0", PAGE)], question="is it 5?")
+    sources = [{"id": "c-0", "text": SOURCE}, {"id": "a/b c-1", "text": SOURCE}]
+    answer = f"{text}\n\nIt has 400 [c-0]. `{text}` [c-0]"
+    return ground_json({"answer": answer, "passages": sources, "question": "is it 5?"})
 
 
 def grounded_in(text: str) -> object:
@@ -335,13 +307,17 @@ def grounded_in(text: str) -> object:
 
 
 def streamed(text: str) -> object:
-    """An answer that comes in many blocks."""
-    return reply_text(
-        [
-            TextBlock(type="text", text=part)
-            for part in (text[i : i + 8] for i in range(0, len(text), 8))
-        ]
+    """An answer that comes in many blocks, each with a pointer to what supports it."""
+    pointer = CitationsSearchResultLocation(
+        type="search_result_location",
+        source="c-0",
+        cited_text="",
+        start_block_index=0,
+        end_block_index=1,
+        search_result_index=0,
     )
+    parts = (text[at : at + 8] for at in range(0, len(text), 8))
+    return reply_text([TextBlock(type="text", text=part, citations=[pointer]) for part in parts])
 
 
 def remembered(text: str) -> object:
@@ -354,48 +330,56 @@ def remembered(text: str) -> object:
 
 
 def changed(text: str) -> object:
-    now = passage(text + PAGE)
-    change = Change("c.md", text, None, now)
-    return change_note([change], "1"), find_successor(text, [now]), stands_in(text, [now])
+    """A page of which one chunk was cited: what a chunk holds is bounded, the page is not."""
+    now = [passage(text[at : at + 1_000]) for at in range(0, len(text), 1_000)]
+    old = text[:1_000]
+    return (
+        find_successor(old, now),
+        stands_in(old, now),
+        change_note([Change("c", old, None, now[-1])], "1"),
+    )
 
 
-READERS: dict[str, Callable[[str], object]] = {
-    "reply": answered,
-    "app message": in_an_app,
-    "parts of an app message": in_many_parts,
-    "debug message": lambda text: message_json({"text": text}),
-    "words": lambda text: (is_stop(text), asks(text), is_remark(text)),
-    "question": lambda text: (
-        query_terms(text),
-        SENTENCE.split(text),
-        public_words(text, [passage(text)]),
-    ),
-    "debug render": lambda text: render_json(
-        {"text": text, "passages": [{"id": "c-0", "url": "https://a.b"}]}
-    ),
-    "rich text": lambda text: render_json(
-        {"text": text, "style": "rich_text", "passages": [{"id": "c-0"}]}
-    ),
-    "page in an answer": lambda text: render_json(
-        {"text": "See [c-0](a) http://a.b/c?d", "passages": [{"id": "c-0", "text": text}]}
-    ),
-    "runbook": lambda text: render_runbook([passage(text)], text),
-    "notice": lambda text: (plain_parts(text), shortened(text, 3_000)),
-    "grounding": grounded,
-    "page to ground in": grounded_in,
-    "debug ground": lambda text: ground_json(
-        {"answer": text, "passages": [{"id": "c-0", "text": PAGE}], "context": text}
-    ),
-    "brackets": lambda text: settle(text, Brackets(["c-0", "a/b c-1"], PAGE)),
-    "verdict": judged,
-    "passages": lambda text: (passages_text([passage(text)], "why"), paragraphs(text)),
-    "stream": streamed,
-    "thread": remembered,
-    "gateway": refused,
-    "changed page": changed,
-    "sandbox": lambda text: (render(text, str), typed_blocks(as_sent(text)), typed_blocks(text)),
-    "sandbox markdown": lambda text: (from_markdown(text), MARKDOWN.render(text)),
-    "bytes": lambda text: decode(text.encode("utf-16") + b"\xff"),
-    "notebook": notebook,
-    **{suffix: indexed(suffix) for suffix in (".md", ".mdx", ".rst", ".txt", ".html")},
+READERS: dict[str, tuple[Callable[[str], object], list[str]]] = {
+    "a reply": (answered, MESSAGE),
+    "a message of an app": (in_an_app, MESSAGE),
+    "parts of a message": (in_many_parts, MESSAGE),
+    "debug message": (lambda text: message_json({"text": text}), MESSAGE),
+    "a question": (asked, [*MESSAGE, *VALUES]),
+    "notices": (lambda text: (plain_parts(text), shortened(text, 3_000)), MESSAGE),
+    "debug render": (lambda text: render_json(rendered(text, "markdown")), ANSWER),
+    "rich text": (lambda text: render_json(rendered(text, "rich_text")), [*MARKS, *CITATIONS]),
+    "a page that is linked": (linked, [*SIGNS, *MARKS]),
+    "a runbook": (lambda text: render_runbook([passage(text)], text), MARKS),
+    "debug ground": (grounded, [*ANSWER, *VALUES]),
+    "a page that is cited": (grounded_in, [*SIGNS, *WORDS, *VALUES, "`a\n", "|a|b\n"]),
+    "passages": (lambda text: (passages_text([passage(text)], "why"), paragraphs(text)), PAGE),
+    "a stream": (streamed, [*MARKS, *WORDS]),
+    "a thread": (remembered, MESSAGE),
+    "a gateway": (refused, [*SIGNS, *WORDS, '{"error": ', "not supported "]),
+    "a changed page": (changed, WORDS),
+    "the sandbox": (in_the_sandbox, [*MESSAGE, *MARKS]),
+    "bytes": (lambda text: decode(text.encode("utf-16", "replace") + b"\xff"), SIGNS),
+    "a notebook": (notebook, PAGE),
+    **{suffix: (indexed(suffix), PAGE) for suffix in (".md", ".mdx", ".rst", ".txt", ".html")},
 }
+"""Each way in, and the pieces that mean something there."""
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_no_reader_outgrows_its_text(name: str) -> None:
+    read, pieces = READERS[name]
+
+    def work(piece: str) -> Work:
+        return lambda size: partial(read, piece * size)
+
+    for piece in pieces:
+        longest = max(LONGEST // len(piece), FEWEST)
+        found = growth(work(piece), (6, 24, longest // APART, longest))
+        assert found is None, f"{name} of {piece!r}: {found}"
+
+
+def test_one_line_of_json_in_an_answer_is_checked_at_once() -> None:
+    line = "{" + ", ".join(f'"k{key}": 0' for key in range(34)) + ', "last": -1}'
+    answer = f"The pool has 400 connections [c-0].\n\n```\n{line}\n```"
+    assert ground(answer, [Source("c-0", SOURCE)]).verdict == "partly"
