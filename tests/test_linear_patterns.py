@@ -114,6 +114,5 @@ def test_a_pattern_that_is_linear_is_not(pattern: str, use: str) -> None:
 def test_growth_is_told_from_a_sort_and_from_a_bound(
     steps: Callable[[int], int], grows: bool
 ) -> None:
-    assert (
-        growth(lambda size: lambda: sum(range(steps(size))), gently(2_000)) is not None
-    ) == grows
+    found = growth(lambda size: lambda: sum(range(steps(size))), gently(2_000))
+    assert (found is not None) == grows

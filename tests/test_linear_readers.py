@@ -126,6 +126,7 @@ VALUES = [
         "OPS-12 ",
     ),
     *("run kubectl ", "kubectl get -a ", '{"k": 0, ', "“a”", '"a" ', "'a ", "a && ", "a \\\n"),
+    *("1,111", "ab:", "~/", "AaBb", "[a] b "),
 ]
 MARKS = [
     *(
