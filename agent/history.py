@@ -113,9 +113,11 @@ def _bracketed(turn: Turn) -> tuple[CitedChunk, ...]:
 
 def _dropped(sizes: Sequence[int], limit: int) -> int:
     """How many messages after the root go, so that the rest fits."""
+    kept = sum(sizes)
     for dropped in range(0, len(sizes), _HOP):
-        if sum(sizes[:1]) + sum(sizes[1 + dropped :]) <= limit:
+        if kept <= limit:
             return dropped
+        kept -= sum(sizes[1 + dropped : 1 + dropped + _HOP])
     return max(0, len(sizes) - 2)
 
 

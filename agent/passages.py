@@ -8,6 +8,7 @@ ways end in the same Markdown.
 
 import json
 import re
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -17,7 +18,8 @@ from ingest.documents import Passage
 
 Block = dict[str, Any]
 
-_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})(.*)", re.MULTILINE)
+_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})[^\S\n]*+(\S?)", re.MULTILINE)
+_ROW = re.compile(r"^[^\S\n]*+\|", re.MULTILINE)
 
 
 def passage_blocks(
@@ -70,20 +72,20 @@ def _as_json(passage: Passage) -> dict[str, Any]:
 
 def paragraphs(text: str) -> list[str]:
     """Parts between blank lines, fenced code whole: the units that a pointer can name."""
-    parts: list[str] = []
+    parts: list[list[str]] = []
     fence = None
     begin_new = True
     for line in text.splitlines(keepends=True):
         if not line.strip() and fence is None:
             begin_new = True
         if begin_new and line.strip():
-            parts.append("")
+            parts.append([])
             begin_new = False
         if parts:
-            parts[-1] += line
+            parts[-1].append(line)
         if found := _FENCE.match(line):
             fence = _fence_after(found, fence)
-    return parts or ["(empty)"]
+    return ["".join(part) for part in parts] or ["(empty)"]
 
 
 def _fence_after(line: re.Match[str], fence: str | None) -> str | None:
@@ -91,45 +93,51 @@ def _fence_after(line: re.Match[str], fence: str | None) -> str | None:
     mark, rest = line.groups()
     if fence is None:
         return str(mark)
-    closes = mark[0] == fence[0] and len(mark) >= len(fence) and not rest.strip()
+    closes = mark[0] == fence[0] and len(mark) >= len(fence) and not rest
     return None if closes else fence
 
 
 def reply_text(content: Iterable[ContentBlock]) -> str:
     """The model's text with ``[id]`` behind what its pointers support."""
-    text = ""
+    blocks = [block for block in content if block.type == "text"]
+    text = "".join(block.text for block in blocks)
+    fences = deque(_FENCE.finditer(text))
+    fence = None
+    out: list[str] = []
     owed: list[str] = []
-    for block in content:
-        if block.type != "text":
-            continue
-        text += block.text
+    done = begins = end = line = 0
+    for block in blocks:
+        begun, end = end, end + len(block.text)
+        line = text.rfind("\n", begun, end) + 1 or line
+        while fences and fences[0].start() < line:
+            fence = _fence_after(fences.popleft(), fence)
         for citation in block.citations or ():
             if citation.type == "search_result_location" and citation.source not in owed:
                 owed.append(citation.source)
-        if owed and not _inside_fence(text):
-            text = _cited(text, [i for i in owed if f"[{i}]" not in block.text])
-            owed = []
-    return text.strip()
+        if owed and not _is_open(fence, text, line, end):
+            ids = [i for i in owed if f"[{i}]" not in block.text]
+            out.append(_cited(text, done, end, begins, ids) if ids else text[done:end])
+            done, begins, owed = end, line, []
+    return "".join([*out, text[done:]]).strip()
 
 
-def _inside_fence(text: str) -> bool:
-    fence = None
-    for line in _FENCE.finditer(text):
-        fence = _fence_after(line, fence)
-    return fence is not None
+def _is_open(fence: str | None, text: str, line: int, end: int) -> bool:
+    """Whether a fence is open at ``end``: a line that goes on behind it counts as far as it is."""
+    found = _FENCE.match(text, line, end)
+    return (_fence_after(found, fence) if found else fence) is not None
 
 
-def _cited(text: str, ids: Sequence[str]) -> str:
-    """``text`` with ``ids`` at its end: within the sentence, in the table cell, below the fence."""
-    if not ids:
-        return text
+def _cited(text: str, start: int, end: int, line: int, ids: Sequence[str]) -> str:
+    """A part of the text, whose first line begins at ``line``, with ``ids`` at its end: within the
+    sentence, in the table cell, below the fence."""
     marks = " ".join(f"[{i}]" for i in ids)
-    said = text.rstrip()
-    space = text[len(said) :]
-    last_line = said.rpartition("\n")[2]
-    if _FENCE.match(last_line):
+    said = text[start:end].rstrip()
+    stop = start + len(said)
+    space = text[stop:end]
+    line = text.rfind("\n", start, stop) + 1 or line
+    if _FENCE.match(text, line, stop):
         return f"{said}\n{marks}\n"
-    if last_line.lstrip().startswith("|") and last_line.endswith("|"):
+    if said.endswith("|") and _ROW.match(text, line):
         return f"{said.removesuffix('|').rstrip()} {marks} |{space}"
-    stop = said[-1:] if said.endswith((".", "!", "?", ":", ";", ",")) else ""
-    return f"{said.removesuffix(stop)} {marks}{stop}{space}"
+    sign = said[-1:] if said.endswith((".", "!", "?", ":", ";", ",")) else ""
+    return f"{said.removesuffix(sign)} {marks}{sign}{space}"

@@ -34,15 +34,16 @@ _FEWEST_WORDS = 2
 _LABEL = "**From the web, not from your docs; check that it fits what you run:**"
 _CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _LONG_WORD = re.compile(r"\S{80,}")
-"""Nothing that anybody searches for; and what is looked for in words takes their length squared."""
+"""Nothing that anybody searches for."""
 _PRIVATE = re.compile(
-    r"\S+@\S+|\S*://\S+|<[^>\s]*>|(?<!\w)@\S+"  # mail, URLs, mentions
+    # Whole words first, each looked at from its beginning, and only once.
+    r"(?<!\S)(?:\S+@\S+|\S*://\S+|\S*(?:\\|~?/)\w++[/\\]\S*)"  # mail, URLs, paths
+    r"|(?<![\w.-])[\w.-]*\w\.(?:internal|local|lan|corp|intra|svc|cluster)\b\S*"  # hosts inside
+    r"|(?<![\w.-])[\w.-]*[\w-]\.(?:com|net|org|io|dev|app|cloud)\b\S*"  # hosts outside
+    r"|(?<![\w.-])[\w.-]*[\w-]\.[\w-]++\.[a-z]{2}\b\S*"
+    r"|<[^<>\s]*>|(?<!\w)@\S+"  # mentions
     r"|(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?:[:/]\d+)?"  # IP
     r"|(?<![\w:])(?:[0-9a-f]{0,4}:){2,}[0-9a-f:.]*"  # IPv6, MAC
-    r"|\S*(?:\\|~?/)\w+(?:[/\\]\S*)"  # paths
-    r"|\b\w+(?:[.-]\w+)*\.(?:internal|local|lan|corp|intra|svc|cluster)\b\S*"  # hosts inside
-    r"|\b(?:[\w-]+\.)+(?:com|net|org|io|dev|app|cloud)\b\S*"  # hosts outside
-    r"|\b(?:[\w-]+\.){2,}[a-z]{2}\b\S*"
     r"|\b(?=\w*\d)(?=\w*[a-z])[\w-]{20,}|\b\d{7,}\b|\b[0-9a-f]{12,}\b",  # keys, numbers, hashes
     re.IGNORECASE,
 )
@@ -89,9 +90,7 @@ def public_words(question: str, passages: Iterable[Passage]) -> str:
 
     Empty where too little is left to ask anybody.
     """
-    words = question
-    for private in (_CODE, _LONG_WORD, _PRIVATE):
-        words = private.sub(" ", words)
+    words = _PRIVATE.sub(" ", _LONG_WORD.sub(" ", _CODE.sub(" ", question)))
     found = (name for passage in passages for name in _NAME.findall(passage.text))
     internal = {name.casefold() for name in found if _IDENTIFIER.search(name)}
 

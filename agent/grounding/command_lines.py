@@ -7,8 +7,9 @@ may be filled with a word that the question, the thread or the source itself gav
 
 import re
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from itertools import pairwise
+
+from agent.grounding.statements import code_spans
 
 _MARKED = (
     r"<[^<>\s]+>|\$\{\w+\}|\{\{\s*(?:\$\w+\.|\.)?\w[\w-]*\s*\}\}|\$\([\w_]+\)|\$[A-Z_][A-Z0-9_]*|\{[A-Za-z_][\w-]*\}"
@@ -34,7 +35,6 @@ def is_placeholder(word: str) -> bool:
 _ARGUMENT = re.compile(rf"{PLACEHOLDER.pattern}|(?<![\w./-]){_SNAKE}(?![\w./=-]|:$)")
 """As an argument of a documented command any SNAKE_NAME may be one; elsewhere it is a name."""
 _DECLARES = ("export", "unset", "set", "env", "declare", "setx", "=")
-_CODE = re.compile(r"(`+)(.+?)(?<!`)\1(?!`)", re.DOTALL)
 
 _TOOLS = (
     "kubectl|helm|terraform|tofu|git|docker|podman|psql|systemctl|journalctl|curl|wget|ssh|scp|rsync|aws"
@@ -98,11 +98,11 @@ class Template:
         if not _ARGUMENT.search(text) and not _BRACED.search(text):
             return
         at = 0
-        for match in _CODE.finditer(text):
-            self._add(command_words(text[at : match.start()]), PLACEHOLDER, "`'\"().,;:")
-            words = command_words(match.group(2))
+        for start, end in code_spans(text):
+            self._add(command_words(text[at:start]), PLACEHOLDER, "`'\"().,;:")
+            words = command_words(text[start:end].strip("`"))
             self._add(words, _ARGUMENT if len(words) > 1 else PLACEHOLDER)
-            at = match.end()
+            at = end
         self._add(command_words(text[at:]), PLACEHOLDER, "`'\"().,;:")
         self._starts: dict[str, list[int]] = {}
         self._any = any(self._open)
@@ -142,21 +142,25 @@ class Template:
         if word in (raw, stripped):
             return True
         pattern = self._open[at]
-        filler = _filler(raw.strip("`.,;"), pattern) if pattern else None
-        return filler is not None and _fill(word, filler, given)
+        values = _fillings(word, pattern.split(raw.strip("`.,;"))) if pattern else None
+        return values is not None and all(is_placeholder(one) or given(one) for one in values)
 
 
-@lru_cache(maxsize=4096)
-def _filler(known: str, pattern: re.Pattern[str]) -> re.Pattern[str] | None:
-    parts = pattern.split(known)
-    return None if len(parts) > 5 else re.compile("(.+?)".join(map(re.escape, parts)))
-
-
-def _fill(word: str, filler: re.Pattern[str], given: Callable[[str], bool]) -> bool:
-    match = filler.fullmatch(word)
-    return match is not None and all(
-        is_placeholder(value) or given(value) for value in match.groups()
-    )
+def _fillings(word: str, parts: Sequence[str]) -> list[str] | None:
+    """What stands in a word between these parts of it, one character at least, in order."""
+    first, *between = parts
+    if not between or not word.startswith(first):
+        return [] if word == first else None
+    *between, last = between
+    values, at = [], len(first)
+    for part in between:
+        place = word.find(part, at + 1)
+        if place == -1:
+            return None
+        values.append(word[at:place])
+        at = place + len(part)
+    end = len(word) - len(last)
+    return [*values, word[at:end]] if at < end and word.endswith(last) else None
 
 
 def same_in_other_order(asked: Sequence[str], known: Sequence[str]) -> bool:
@@ -256,9 +260,9 @@ def _is_runnable(words: Sequence[str], missing: str) -> bool:
     return not _is_name(words) or bool((_SAFETY if len(words) > 2 else _NARROWS).match(missing))
 
 
-_CHAIN = re.compile(r"\s*(?:&&|\|\||;)\s*")
+_CHAIN = re.compile(r"&&|\|\||;")
 
 
 def chained(text: str) -> list[str]:
     """The commands of a line that run one after the other; a pipe is one command."""
-    return [part for part in _CHAIN.split(text) if part]
+    return [part for part in map(str.strip, _CHAIN.split(text)) if part]

@@ -28,21 +28,22 @@ from agent.grounding.matching import (
 from agent.grounding.patterns import HOST, clean_url
 from agent.grounding.quantities import Value, read_values
 from agent.grounding.spans import Checked
+from agent.grounding.statements import code_spans
 from agent.grounding.values import ValueSet
 
-_PROMPT = re.compile(r"^[ \t]*(?:[$%❯]|[\w.-]+@[\w.-]+[:~\w/]*[#$])[ \t]+(?=\S)", re.MULTILINE)
-_SPAN_OR_FENCE = re.compile(r"(`+)(.+?)(?<!`)\1(?!`)", re.DOTALL)
+_PROMPT = re.compile(r"^[ \t]*+(?:[$%❯]|[\w.-]++@[\w.-]++[:~\w/]*+[#$])[ \t]++(?=\S)", re.MULTILINE)
 _CAMEL_OR_CODE = re.compile(
-    r"(?:[A-Z]+[a-z0-9]+){2,}[A-Z]*|[A-Z][A-Z0-9]*(?:[-_][A-Z0-9]+)*[-_]?\d+"
+    r"(?:[A-Z]++[a-z0-9]++){2,}+[A-Z]*+|[A-Z][A-Z0-9]*+(?:[-_][A-Z0-9]++)*+(?<=\d)"
 )
-_JSON_LINE = re.compile(r"[\s{}\[\],]*(?:\"[^\"]*\"\s*:?|[\d.{}\[\],\s:]|true|false|null)+")
+_JSON_LINE = re.compile(r"(?:\"[^\"]*+\"|[\d.{}\[\],\s:]++|true|false|null)++")
+"""A line of JSON, or of a part of one."""
 _URLS = re.compile(r"(?<![a-z0-9])[a-z][a-z0-9+.-]{0,20}://[^\s<>\"'`{}|\\^]+", re.IGNORECASE)
 _YAML_KEY = re.compile(r"([\w-]+):")
-_ELLIPSIS = re.compile(r"\s*(?:…|\.\.\.|\[…\]|\[\.\.\.\])\s*")
+_ELLIPSIS = re.compile(r"\s?(?:…|\.\.\.|\[…\]|\[\.\.\.\])\s?")
 _HEX = re.compile(r"[0-9a-fA-F]{7,64}")
 # What decides or does something is no mere word: an option, a path, a code, an address, a hash.
 _WEIGHTY = re.compile(
-    r"-.*|.*(?:^|[^\w.])[/~].*|[A-Z]{1,6}-?\d[\w-]*|.*(?:://|@|=).*|[0-9a-f]{12,}|#.*"
+    r"-.*|(?>.*?(?:^|[^\w.])[/~]).*|[A-Z]{1,6}-?\d[\w-]*|(?>.*?(?:://|@|=)).*|[0-9a-f]{12,}|#.*"
 )
 
 
@@ -107,10 +108,11 @@ class Evidence:
     def _commands(self) -> list[list[str]]:
         """Code spans and the lines of code blocks, as words."""
         found = []
-        for match in _SPAN_OR_FENCE.finditer(self._raw):
-            lines = match.group(2).split("\n")
-            block = len(match.group(1)) >= 3 and len(lines) > 1
-            found += [command_words(line) for line in (lines[1:] if block else [match.group(2)])]
+        for start, end in code_spans(self._raw):
+            code = self._raw[start:end].strip("`")
+            lines = code.split("\n")
+            block = end - start - len(code) >= 6 and len(lines) > 1
+            found += [command_words(line) for line in (lines[1:] if block else [code])]
         if not found:
             found = [command_words(line) for line in self._raw.split("\n")]
         return [list(words) for words in dict.fromkeys(map(tuple, found)) if words]

@@ -8,6 +8,7 @@ the wrong row of a table.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -25,7 +26,7 @@ from agent.grounding.statements import Block, Statement, statements
 
 _OWN_MARK = re.compile(r"(?:\n\n[ \t>]*| )?\(⚠ (?:not in|no source|shortened|from)[^()\n]*\)")
 _COMMENT = re.compile(r"(?:#|//|--\s|;|REM\s|/\*|<!--)\s?(.*)")
-_TRAILING_COMMENT = re.compile(r"\s+(?:#|//)\s(.*)$")
+_TRAILING_COMMENT = re.compile(r"(?<!\s)\s++(?:#|//)\s(.*)$")
 _NO_CLAIM = re.compile(
     r"[\W_]*|true|false|null|none|yes|no|on|off|done|fi|then|else|esac|do|end|EOF"
     r"|(?:Ctrl|Control|Cmd|Command|Alt|Option|Shift|Esc|Escape|Enter|Return|Tab|Space|F\d{1,2})"
@@ -116,8 +117,8 @@ class _Checker:
         self.sources = {source.id: _evidence(source.id, source.text) for source in sources}
         self.pages = {source.id for source in sources}
         self.pages |= {re.sub(r"-\d+$", "", each) for each in self.pages}
-        groups = [block.group for block in blocks if block.group is not None]
-        self.counts = {groups.count(group) for group in set(groups)}
+        groups = Counter(block.group for block in blocks if block.group is not None)
+        self.counts = set(groups.values())
 
     def findings(self) -> Iterator[_Finding]:
         for statement in statements(self.text, self.blocks):

@@ -9,28 +9,35 @@ import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from agent.grounding.matching import DASHES, INVISIBLE
 from agent.grounding.statements import Block, Citation, Span, read_blocks, without
 
 _LEAD = r"(?:(?:sources?|source id|chunk|ids?|see|ref|cf\.?|from)\b[:\s]*|[#^])?"
 _ID_SHAPED = re.compile(r"(?=.*[^\W\d_])\S(?:.*\S)?[-‐‑–]\d{1,6}", re.DOTALL)
-_PAGE = re.compile(r"[^\s].*\.(?:md|mdx|rst|txt|adoc)(?:[#:].*)?", re.IGNORECASE)
+_SUFFIX = r"\.(?:md|mdx|rst|txt|adoc)"
+_PAGE = re.compile(rf"\S(?:(?!{_SUFFIX}(?:[#:]|$)).)*+{_SUFFIX}(?:[#:].*)?", re.IGNORECASE)
 _CODE_SHAPED = re.compile(r"[A-Z][A-Z0-9]*(?:-[A-Z0-9]+)*-\d{2,}")
 _CHARACTERS = re.compile(r"(?:[A-Za-z0-9]-[A-Za-z0-9]){2,}")
 """Ranges of characters, such as ``[a-z0-9]``."""
 _BRACKET = re.compile(r"\\?\[([^\[\]\n]{1,300}?)\\?\]")
 _TARGET = re.compile(
-    r"\(\s*(<[^<>\n]*>|[^\s()]*(?:\([^\s()]*\)[^\s()]*)*)(?:\s+\"[^\"\n]*\")?\s*\)"
+    # Either all blanks stand before the address, or there is none and they stand before the title.
+    r"\((?:\s*+|(?=\s++\"))(<[^<>\n]*+>|[^\s()]*+(?:\([^\s()]*+\)[^\s()]*+)*+)"
+    r"(?:\s++\"[^\"\n]*+\")?+\s*+\)"
 )
 _WRAPPED = re.compile(
     r"!?\\?\[((?:[^\[\]\n]|\[[^\[\]\n]{1,300}\]){1,300})\\?\](?:" + _TARGET.pattern + ")?"
 )
 _BETWEEN = re.compile(r"(?:[\s,;|/&+\\…–—-]|\b(?:and|or|to)\b)*", re.IGNORECASE)
-_EMPTIED = re.compile(r"[ \t]*\((?:see|sources?|from|cf\.?|per|ref|and|,|;|:|\s)*\)", re.IGNORECASE)
+_EMPTIED = re.compile(
+    r"(?<![ \t])[ \t]*+\((?:see|sources?|from|cf\.?|per|ref|and|,|;|:|\s)*+\)", re.IGNORECASE
+)
 _ANY_BRACKET = re.compile(r"[\[\]【】［］〔〕]")
 _ROUNDS = 20
-_JOIN = re.compile(r"[ \t]*(?:,|;|&|and)?[ \t]*")
+_JOIN = re.compile(r"[ \t]*+(?:(?:,|;|&|and)[ \t]*+)?")
+_PART = re.compile(r"[,;|]| and ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +70,10 @@ class Brackets:
         self._known = re.compile(rf"\\?\[\s*{_LEAD}({'|'.join(longest)})\s*\\?\]", re.I)
         self._among = re.compile(rf"(?<![\w/.-])(?:{'|'.join(longest)})(?![\w-])", re.I)
         self._documented = documented
+
+    @cached_property
+    def _urls(self) -> set[str]:
+        return set(re.split(r"[\s()<>\"'`]+", self._documented))
 
     def read(self, text: str, blocks: Sequence[Block]) -> list[Bracket]:
         """The citing brackets outside code, in order."""
@@ -121,9 +132,8 @@ class Brackets:
 
     def _is_link(self, labels: Sequence[str], url: str) -> bool:
         """A page's name, or a ticket such as ``[OPS-12](...)`` whose address is documented."""
-        urls = set(re.split(r"[\s()<>\"'`]+", self._documented))
         return all(
-            not _ID_SHAPED.fullmatch(label) or (url in urls and _CODE_SHAPED.fullmatch(label))
+            not _ID_SHAPED.fullmatch(label) or (url in self._urls and _CODE_SHAPED.fullmatch(label))
             for label in labels
         )
 
@@ -133,8 +143,8 @@ class Brackets:
             known += [self._ids[_plain(each)] for each in among]
             return
         whole = self._classify(content, known, forged)
-        if not whole and re.search(r"[,;|]| and ", content):
-            for part in re.split(r"\s*(?:[,;|]| and )\s*", content):
+        if not whole and len(parts := _PART.split(content)) > 1:
+            for part in parts:
                 self._classify(part, known, forged)
 
     def _classify(self, content: str, known: list[str], forged: list[str]) -> bool:

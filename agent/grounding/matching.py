@@ -5,6 +5,7 @@ from functools import lru_cache
 
 _TRIES = 2_000
 """Places looked at for one needle: what stands within other words so often is found nowhere."""
+_LONGEST_ADDRESS = 2_000
 INVISIBLE = re.compile("[\u200b-\u200f\u2060-\u2064\ufeff\u00ad\u202a-\u202e\u2066-\u2069]")
 HIDDEN = re.compile("[\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
 """What shows a person another text than the one there is."""
@@ -14,7 +15,7 @@ TYPOGRAPHIC = str.maketrans(
 DASHES = str.maketrans({"‐": "-", "‑": "-", "‒": "-", "−": "-", "–": "-"})
 HYPHENS = str.maketrans({"‐": "-", "‑": "-"})
 """What stands for a hyphen in running text; in a command it is another sign."""
-_CONTINUED = re.compile(r"\s*\\\r?\n\s*")
+_CONTINUED = re.compile(r"(?<!\s)\s*+(?:\\\r?\n\s*+)++")
 
 
 def clean(text: str) -> str:
@@ -55,7 +56,9 @@ def _begins(needle: str, before: str, text: str, at: int) -> bool:
     own, other, beyond = needle[0], before[-1:], before[:-1]
     if own == "/":
         inside = other.isalnum() or other in ("_", ".", "~", "-")
-        return not other or not inside or "://" in text[text.rfind(" ", 0, at) + 1 : at]
+        if not other or not inside:
+            return True
+        return "://" in text[max(0, at - _LONGEST_ADDRESS) : at].rpartition(" ")[2]
     if not (own.isalnum() or own in "-_"):
         return True
     if other == "-":

@@ -63,11 +63,14 @@ WELL_KNOWN = re.compile(
     r"|non|sub|under|over|about|and|or|to|than|plan|method)-\d\w*|[hHlL]\d|S3|A4|V8",
     re.IGNORECASE,
 )
+_SIGNS = ".,:;!?*_'"
 
 
 def clean_url(text: str) -> str:
     """A URL without the punctuation of the sentence around it."""
-    text = text.rstrip(".,:;!?*_'")
-    while text.endswith(")") and text.count(")") > text.count("("):
-        text = text[:-1].rstrip(".,:;!?*_'")
-    return text
+    text = text.rstrip(_SIGNS)
+    end, unopened = len(text), text.count(")") - text.count("(")
+    while end and (text[end - 1] in _SIGNS or (text[end - 1] == ")" and unopened > 0)):
+        end -= 1
+        unopened -= text[end] == ")"
+    return text[:end]

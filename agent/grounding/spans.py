@@ -101,9 +101,11 @@ def find_spans(
         if content:
             yield _with_denial(text, span, Checked("code", first, last, content))
     prose = _masked(text, span, [citations, *inside]).translate(HYPHENS)
+    holes = []
     for match in _HTML_CODE.finditer(prose) if "<" in prose else ():
         yield Checked("code", start + match.start(), start + match.end(), match.group(2).strip())
-        prose = _blank(prose, match.start(), match.end())
+        holes.append(match.span())
+    prose = _blanked(prose, holes)
     for checked in _in_prose(text, prose, start, comment=comment):
         yield _with_denial(text, span, checked)
 
@@ -125,36 +127,36 @@ def _code_content(marked: str) -> str:
 
 def _masked(text: str, span: Span, holes: Sequence[Span]) -> str:
     """The statement's text with blanks for what is not prose; offsets stay."""
-    out = []
-    at = span[0]
-    for start, end in without(span, sorted(holes)):
-        out += [" " * (start - at), text[start:end]]
-        at = end
-    out.append(" " * (span[1] - at))
-    return "".join(out).replace("*", " ")
+    start, end = span
+    holes = [(first - start, last - start) for first, last in sorted(holes)]
+    return _blanked(text[start:end], holes).replace("*", " ")
 
 
 def _in_prose(text: str, prose: str, offset: int, *, comment: bool) -> Iterator[Checked]:
+    holes = []
     for match in LINK.finditer(prose):
         url = match.group("url").strip().strip("<>")
         address = url.removeprefix("mailto:")
         if url:
             kind: Kind = "url" if address == url else "literal"
             yield Checked(kind, offset + match.start(), offset + match.end(), address)
-        prose = _blank(prose, match.start("url"), match.end("url"))
+        holes.append(match.span("url"))
+    prose, holes = _blanked(prose, holes), []
     for match in QUOTE.finditer(prose):
         content = text[offset + match.start() + 1 : offset + match.end() - 1]
         content = re.sub(r"\[([^\[\]]*)\]\([^()]*\)|[`*]", r"\1", content).strip()
         if re.search(r"\w", content):
             yield Checked("quote", offset + match.start(), offset + match.end(), content)
-        prose = _blank(prose, match.start(), match.end())
+        holes.append(match.span())
+    prose, holes = _blanked(prose, holes), []
     yield from _commands(prose, offset, comment=comment)
     for match in TOKENS.finditer(prose):
         checked = _token(match, offset)
         if match.lastgroup not in ("zone", "weekday"):
-            prose = _blank(prose, match.start(), match.end())
+            holes.append(match.span())
         if checked is not None:
             yield checked
+    prose = _blanked(prose, holes)
     for value in read_values(prose) if _MAY_HAVE_VALUES.search(prose) else ():
         checked = _value(prose, value, offset)
         if checked is not None:
@@ -169,8 +171,13 @@ def _commands(prose: str, offset: int, *, comment: bool) -> Iterator[Checked]:
             yield Checked("command", start, start + len(words), words)
 
 
-def _blank(text: str, start: int, end: int) -> str:
-    return text[:start] + " " * (end - start) + text[end:]
+def _blanked(text: str, holes: Sequence[Span]) -> str:
+    """The text with blanks for each hole, in order."""
+    out, at = [], 0
+    for start, end in without((0, len(text)), holes):
+        out += [" " * (start - at), text[start:end]]
+        at = end
+    return "".join([*out, " " * (len(text) - at)])
 
 
 _TOKEN_KINDS: dict[str, Kind] = {

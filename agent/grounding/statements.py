@@ -9,6 +9,7 @@ of the line that follows it.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache, partial
 from itertools import pairwise
 from typing import Literal
 
@@ -21,6 +22,8 @@ _PARSER = MarkdownIt("commonmark").enable("table").disable(["reference", "html_b
 _MARKER = re.compile(
     r"[ \t]*(?:>[ \t]*)*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t])?|#{1,6}[ \t]+)?"
 )
+_LINE_END = re.compile(r"\r\n?|\n")
+_TICKS = re.compile(r"(?<!\\)(\\*+)(`++)")
 _BETWEEN_CITATIONS = re.compile(r"[\s,;&]*(?:and[\s]+)?")
 _SOURCE = re.compile(
     r"\W*(?:[^\W\d]+\s?[:：]?\W*)?"
@@ -38,7 +41,7 @@ class Citation:
     id: str
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Block:
     """A paragraph, heading or table row; or the lines of a code block."""
 
@@ -74,7 +77,7 @@ class Statement:
 def read_blocks(text: str) -> list[Block]:
     """The leaves of the Markdown, in order, with where they stand in ``text``."""
     starts = [0]
-    starts.extend(match.end() for match in re.finditer("\n", text))
+    starts.extend(match.end() for match in _LINE_END.finditer(text))
     reader = _Reader(text, starts)
     for token in _PARSER.parse(text):
         reader.take(token)
@@ -147,21 +150,22 @@ class _Reader:
         self.blocks.append(block)
 
 
-def code_spans(text: str, start: int, end: int) -> Iterator[Span]:
+def code_spans(text: str, start: int = 0, end: int | None = None) -> Iterator[Span]:
     """Inline code: a run of backticks up to the next run of the same length."""
-    runs = [(m.start(), m.end()) for m in re.finditer(r"`+", text[start:end])]
+    runs = [(m.span(2), len(m[1]) % 2 == 1) for m in _TICKS.finditer(text[start:end])]
     later: dict[int, list[int]] = {}
     for index in range(len(runs) - 1, -1, -1):
-        later.setdefault(runs[index][1] - runs[index][0], []).append(index)
+        (opens, after), _ = runs[index]
+        later.setdefault(after - opens, []).append(index)
     index = 0
     while index < len(runs):
-        opens, after = runs[index]
+        (opens, after), is_escaped = runs[index]
         same = later[after - opens]
         while same and same[-1] <= index:
             same.pop()
-        if same and (opens == 0 or text[start + opens - 1] != "\\"):
+        if same and not is_escaped:
             index = same[-1]
-            yield start + opens, start + runs[index][1]
+            yield start + opens, start + runs[index][0][1]
         index += 1
 
 
@@ -169,24 +173,29 @@ def statements(text: str, blocks: Sequence[Block]) -> list[Statement]:
     """Every piece of the answer with the ids that cover it."""
     everything = tuple(dict.fromkeys(c.id for block in blocks for c in block.citations))
     closing = _closing(text, blocks)
+    # A block may introduce any number of others.
+    introduces = cache(partial(_introduces, text))
+    last_line_ids = cache(partial(_last_line_ids, text))
     found: list[Statement] = []
     above: tuple[str, ...] = ()
     headed: tuple[str, ...] = ()
     for block, below in zip(blocks, closing, strict=True):
         if block.kind == "heading":
-            headed = _last_line_ids(text, block)
+            headed = last_line_ids(block)
         start = block.start
         for first, last, ids in (groups := citation_groups(text, block)):
             end = block.end if last == groups[-1][1] else last
             found.append(Statement(block, start, end, ids, (first, last)))
             start = end
         if groups:
-            above = _last_line_ids(text, block)
+            above = last_line_ids(block)
             continue
-        ids = _from_intro(text, block) or below or headed
-        if not ids and block.kind == "code" and block.intro and _introduces(text, block.intro):
+        intro, ids = block.intro, below or headed
+        if intro and intro.kind != "code" and (block.kind == "code" or introduces(intro)):
+            ids = last_line_ids(intro) or ids
+        if not ids and block.kind == "code" and intro and introduces(intro):
             ids = above  # "Then:" goes on with what was cited before
-        if not ids and (block.kind == "heading" or _introduces(text, block)):
+        if not ids and (block.kind == "heading" or introduces(block)):
             # A heading or "Then:" says what follows; the answer's citations stand there.
             ids = everything
         found.append(Statement(block, block.start, block.end, ids))
@@ -195,24 +204,16 @@ def statements(text: str, blocks: Sequence[Block]) -> list[Statement]:
 
 def citation_groups(text: str, block: Block) -> list[tuple[int, int, tuple[str, ...]]]:
     """Adjacent citations as groups: start, end, ids."""
-    groups: list[tuple[int, int, tuple[str, ...]]] = []
+    groups: list[list[Citation]] = []
     for citation in block.citations:
-        if groups and _BETWEEN_CITATIONS.fullmatch(text, groups[-1][1], citation.start):
-            start, _, ids = groups[-1]
-            groups[-1] = (start, citation.end, (*ids, citation.id))
+        if groups and _BETWEEN_CITATIONS.fullmatch(text, groups[-1][-1].end, citation.start):
+            groups[-1].append(citation)
         else:
-            groups.append((citation.start, citation.end, (citation.id,)))
-    return groups
-
-
-def _from_intro(text: str, block: Block) -> tuple[str, ...]:
-    """Ids of the line that introduces this block."""
-    intro = block.intro
-    if intro is None or intro.kind == "code":
-        return ()
-    if block.kind == "code" or _introduces(text, intro):
-        return _last_line_ids(text, intro)
-    return ()
+            groups.append([citation])
+    return [
+        (group[0].start, group[-1].end, tuple(dict.fromkeys(citation.id for citation in group)))
+        for group in groups
+    ]
 
 
 def _closing(text: str, blocks: Sequence[Block]) -> list[tuple[str, ...]]:
@@ -229,6 +230,8 @@ def _closing(text: str, blocks: Sequence[Block]) -> list[tuple[str, ...]]:
     previous: Block | None = None
     outside: Block | None = None  # the first below the list or the code block
     next_cited: Block | None = None
+    only_names_source = cache(partial(names_source, text))
+    groups_of = cache(partial(citation_groups, text))
     for block in reversed(blocks):
         if previous is None or block.group is None or block.group != previous.group:
             outside = previous
@@ -238,11 +241,11 @@ def _closing(text: str, blocks: Sequence[Block]) -> list[tuple[str, ...]]:
             last = block.group is not None and block.group == next_cited.group
             right_below = next_cited is outside and next_cited.group is None
             if (
-                names_source(text, next_cited)
+                only_names_source(next_cited)
                 or (last and block.group in alone)
                 or (right_below and (block.kind == "code" or block.group is not None))
             ):
-                ids = citation_groups(text, next_cited)[0][2]
+                ids = groups_of(next_cited)[0][2]
         found.append(ids)
         next_cited = block if block.citations else next_cited
     return found[::-1]

@@ -1,6 +1,7 @@
 """All values of one source, ready to be asked about a value of an answer."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -19,13 +20,15 @@ _LABEL = re.compile(
 )
 """Where a unit stands apart from its number: ``timeout_seconds``, ``Limit (MB)``, "in seconds"."""
 _PLAIN = r"\d[\d,]*(?:\.\d+)?(?![\w%]|[.,]\d)"
-_BEHIND_LABEL = re.compile(rf"[)\]\"'`*]*\s?[:=|]?\s*[\"'`]?({_PLAIN})")
+_BEHIND_LABEL = re.compile(rf"(?<=[A-Za-z%])[)\]\"'`*]*\s?[:=|]?\s*[\"'`]?({_PLAIN})")
 _RANGE = re.compile(r"\s?(?:[-–—/,]|to|and|or|bis|à|y|et)\s?")
 _BARE = re.compile(rf"(?<![\w.,-]){_PLAIN}")
 _RULE = re.compile(r"[\s|:]*-[\s|:-]*")
 _ONE = re.compile(rf"\b(?:an?|each|every) (?P<unit>(?:{NAMED_UNIT}))\b")
 _TIMES = {"once": 1, "twice": 2, "thrice": 3}
 _TIMES_WORD = re.compile(r"\b(?:once|twice|thrice)\b", re.IGNORECASE)
+_CALL = re.compile(r"`(?P<tool>[\w./-]++ )?[^`\n]*+`?")
+"""What stands in code marks on one line; a command, if a blank follows its first word."""
 _NOUN = re.compile(r"[ -](?:[a-z]+[ -])?([a-z]{3,})")
 
 
@@ -48,11 +51,12 @@ class ValueSet:
         # The marker of a documented step is no figure that the step states.
         text = _LIST_MARKER.sub(lambda marker: " " * len(marker.group()), text)
         values = read_values(text)
+        calls = [(m.end("tool"), m.end()) for m in _CALL.finditer(text) if m["tool"]]
         for value in values:
             found._add(value)
             if value.kind == "quantity" and not value.unit:
                 found.counted |= set(nouns(text, value.end))
-            if value.number < 0 and _is_argument(text, value.start):
+            if value.number < 0 and _is_argument(text, value.start, calls):
                 # "kill -9" sends signal 9.
                 found._add_number(-value.number, value.unit)
         for number, unit, per in (*_labelled(text), *_ranges(text, values)):
@@ -141,11 +145,13 @@ def _labelled(text: str) -> Iterator[tuple[Number, str, str]]:
         for at, cell in enumerate(line.split("|")) if columns else ():
             for number in _BARE.findall(cell) if at in columns else ():
                 yield (as_number(number), *columns[at])
-        for start, end, unit, per in _labels(line) if _BARE.search(line) else ():
+        bare = list(_BARE.finditer(line))
+        ends = [number.end() for number in bare]
+        for start, end, unit, per in _labels(line) if bare else ():
             behind = _BEHIND_LABEL.match(line, end)
-            before, after = _BARE.findall(line, 0, start), _BARE.findall(line, end)
-            number = behind[1] if behind else [*before[-1:], *after][0]
-            yield as_number(number), unit, per
+            # The last number before the label, else the first one after it.
+            nearest = bare[max(0, bisect_right(ends, start) - 1)]
+            yield as_number(behind[1] if behind else nearest[0]), unit, per
 
 
 def _labels(line: str) -> Iterator[tuple[int, int, str, str]]:
@@ -156,10 +162,10 @@ def _labels(line: str) -> Iterator[tuple[int, int, str, str]]:
             yield match.start(), match.end(), unit, per
 
 
-def _is_argument(text: str, at: int) -> bool:
+def _is_argument(text: str, at: int, calls: Sequence[tuple[int, int]]) -> bool:
     """Whether what stands there is an option of a command in code marks."""
-    line = text[text.rfind("\n", 0, at) + 1 : at]
-    return line.count("`") % 2 == 1 and bool(re.search(r"`[\w./-]+ (?:[^`]* )?$", line))
+    place = bisect_right(calls, (at, len(text))) - 1
+    return place >= 0 and at < calls[place][1] and text[at - 1] == " "
 
 
 def nouns(text: str, at: int) -> Iterator[str]:

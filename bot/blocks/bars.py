@@ -5,12 +5,16 @@ column for. Here a bar in code is code, and what is too much stays in the last c
 """
 
 import re
+from typing import SupportsIndex
 
 from markdown_it.rules_block import StateBlock, table
 
+from agent.grounding.statements import code_spans
+
 BAR = "\ufdd0"
 """Stands for a bar that ends no cell, as long as cells are read. A character of no language."""
-_CODE_OR_BAR = re.compile(r"(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)|\\.|\|")
+_BAR = re.compile(r"(?<!\\)\|")
+_SIGN = re.compile(r"\\.|\|")
 _RULE = re.compile(r"[-:|][-:| \t]*")
 
 
@@ -21,39 +25,57 @@ def with_bars(text: str) -> str:
 
 def table_with_bars(state: StateBlock, first: int, last: int, silent: bool) -> bool:
     """Markdown's table, read with the bars out of sight that end no cell."""
-    rule = _line(state, first + 1) if first + 1 < last else ""
+    rule = ""
+    if first + 1 < last:
+        rule = state.src[
+            state.bMarks[first + 1] + state.tShift[first + 1] : state.eMarks[first + 1]
+        ]
     if silent or not _RULE.fullmatch(rule):
         return table(state, first, last, silent)
     source = state.src
-    columns = len(re.findall("-+", rule))
-    for line in range(first, last):
-        if not (row := _line(state, line)):
-            break
-        begin = state.bMarks[line] + state.tShift[line]
-        kept = _bars_kept(row, columns if line > first else len(row))
-        state.src = state.src[:begin] + kept + state.src[begin + len(row) :]
-    found = table(state, first, last, silent)
-    # Lines below the table, or all of them where there is none, are read as they were.
-    end = state.bMarks[state.line] if found else 0
-    state.src = state.src[:end] + source[end:]
-    return found
+    rows = state.env.get("rows")
+    if not isinstance(rows, _Rows):
+        rows = state.env["rows"] = _Rows(source)
+    rows.header, rows.columns = (
+        state.bMarks[first] + state.tShift[first],
+        len(re.findall("-+", rule)),
+    )
+    state.src = rows
+    try:
+        return table(state, first, last, silent)
+    finally:
+        state.src = source
 
 
-def _line(state: StateBlock, line: int) -> str:
-    return state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]]
+class _Rows(str):
+    """A source whose rows, when they are cut out of it, have their bars out of sight.
+
+    So only those are looked at that a table takes, however many lines follow.
+    """
+
+    header: int
+    """Where the first row begins: no bar of it is too much."""
+    columns: int
+
+    def __getitem__(self, key: SupportsIndex | slice) -> str:
+        text = super().__getitem__(key)
+        if not isinstance(key, slice):
+            return text
+        return _bars_kept(text, len(text) if key.start == self.header else self.columns)
 
 
 def _bars_kept(row: str, columns: int) -> str:
-    ends = 0
-
-    def kept(match: re.Match[str]) -> str:
-        nonlocal ends
-        if match[1]:
-            return re.sub(r"(?<!\\)\|", BAR, match[0])
-        is_edge = match.start() == 0 or match.end() == len(row.rstrip())
-        if match[0] != "|" or is_edge:
-            return match[0]
-        ends += 1
-        return match[0] if ends < columns else BAR
-
-    return _CODE_OR_BAR.sub(kept, row)
+    hidden: list[int] = []
+    ends = at = 0
+    edge = len(row.rstrip())
+    for start, end in [*code_spans(row), (len(row), len(row))]:
+        for sign in _SIGN.finditer(row, at, start):
+            if sign[0] == "|" and sign.start() and sign.end() != edge:
+                ends += 1
+                hidden += [sign.start()] if ends >= columns else []
+        hidden += [bar.start() for bar in _BAR.finditer(row, start, end)]
+        at = end
+    signs = list(row)
+    for place in hidden:
+        signs[place] = BAR
+    return "".join(signs)

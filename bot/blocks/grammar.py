@@ -22,12 +22,12 @@ _SLACK_LINK = re.compile(r"<((?:https?|mailto):[^\s<>|]*)\|([^<>\n]*)>")
 _DEFINITION = re.compile(r"\[([^\[\]\n]{1,200})\]:[ \t]*<?(?:[a-z][a-z0-9+.-]*:|\.{0,2}/|#)", re.I)
 _LABEL = re.compile(r"\[([^\[\]\n]{1,200})\]")
 _SCHEME = re.compile(r"(?:https?|ftp|mailto)$", re.IGNORECASE)
-_DUNDER = re.compile(r"__[a-z0-9_]+__(?![A-Za-z0-9_])")
+_DUNDER = re.compile(r"(?<![a-z0-9_])__[a-z0-9_]{3,}+(?<=__)(?![A-Z])")
 _TAG = re.compile(
-    r"<!--.*?-->|<(?P<closing>/?)(?P<name>a|abbr|b|big|blockquote|br|center|code|dd|del|details|div|dl"
+    r"<!--(?:(?!<!--).)*?-->|<(?P<closing>/?)(?P<name>a|abbr|b|big|blockquote|br|center|code|dd|del|details|div|dl"
     r"|dt|em|font|h[1-6]|hr|i|iframe|img|ins|kbd|li|mark|ol|p|pre|s|samp|script|small|span|strike"
     r"|strong|style|sub|summary|sup|svg|table|tbody|td|tfoot|th|thead|tr|u|ul)\b"
-    r"(?P<attributes>\s[^<>]*=[^>]*)?\s*/?>",
+    r"(?:(?P<attributes>\s[^<>=]*+=[^>]{0,1000}+)|\s*+/?)>",
     re.IGNORECASE | re.DOTALL,
 )
 _ALONE = ("br", "hr", "img")

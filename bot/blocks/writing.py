@@ -28,6 +28,7 @@ _LINE_START = re.compile(
     r"|^(?=#{1,6}(?:\s|$)|>|[-+](?:\s|$)|(?:-\s*){3,}$|=+\s*$|[-:|][-:| ]*$)",
     re.MULTILINE,
 )
+_SPACE = re.compile(r"\s+")
 _TASK = re.compile(r"^\\\[([ xX])\\\] ")
 
 
@@ -95,8 +96,12 @@ def _interrupts(node: Node, before: Node) -> bool:
 
 
 def _row(cells: tuple[Runs, ...]) -> str:
-    texts = (re.sub(r"\s*\n\s*", " ", _runs(cell, in_table=True)) for cell in cells)
+    texts = (_SPACE.sub(_on_one_line, _runs(cell, in_table=True)) for cell in cells)
     return "| " + " | ".join(texts) + " |"
+
+
+def _on_one_line(space: re.Match[str]) -> str:
+    return " " if "\n" in space[0] else space[0]
 
 
 # While a long list is cut, its items are written again and again.

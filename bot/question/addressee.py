@@ -9,13 +9,17 @@ from collections.abc import Iterable
 _NAME = r"@?([\w.-]+)"
 _GREETING = r"(?:(?:hey|hi|hello|ok|okay|thanks|and|so|but)[ ,]+)*"
 _AT_THE_START = (
-    re.compile(rf"{_GREETING}{_NAME} ?[,:–-](?=\s)"),
-    re.compile(rf"(?:hey|hi|hello) {_NAME}\b"),
+    re.compile(rf"\A{_GREETING}{_NAME} ?[,:–-](?=\s)"),
+    re.compile(rf"\A(?:hey|hi|hello) {_NAME}\b"),
     re.compile(
-        rf"{_GREETING}{_NAME} (?:can|could|would|will|did|do|are|have|please|pls) ?(?:you)?\b"
+        rf"\A{_GREETING}{_NAME} (?:can|could|would|will|did|do|are|have|please|pls) ?(?:you)?\b"
     ),
 )
-_ANYWHERE = (re.compile(rf"[,–-] ?{_NAME}\s*(?:[,?!.…]|$)"), re.compile(r"@([\w.-]+)"))
+_ANYWHERE = (
+    # Within a word, only its first hyphens may begin a name.
+    re.compile(rf"(?:[,–]|(?<![\w.-])[\w.]*+-++) ?{_NAME}\s*+(?:[,?!.…]|$)"),
+    re.compile(r"@([\w.-]+)"),
+)
 _TYPED_MENTION = re.compile(rf"{_GREETING}@([\w.-]+)(?=[\s,:]|$)")
 
 

@@ -12,7 +12,11 @@ def alternatives(*lines: str) -> str:
     return "(?:" + "|".join(lines) + ")"
 
 
-_FILLER = alternatives(
+def _one_of(*lines: str) -> re.Pattern[str]:
+    return re.compile(alternatives(*lines))
+
+
+_FILLER = _one_of(
     r"please|pls|plz|ok|okay|k|thanks|thank you|thx|ty|hey|hi|hello|no|yes|so|well|right|alright",
     r"all right|footnote|bot|assistant|now|just|here|again|already|for now|never ?mind|nvm|dear",
     r"you (?:can|may|should|could)|(?:can|could|would|will) you|i said|bitte|danke|jetzt|merci",
@@ -22,15 +26,15 @@ _SPEAKING = alternatives(
     r"(?:answer|reply|respond|post|comment|talk|speak|writ|interrupt|interfer|spamm?)(?:ing|e)?",
     r"chim(?:e|ing) in|jump(?:ing)? in|butt(?:ing)? in|do(?:ing)? (?:that|this)|that|this|it",
 )
-_WHERE = alternatives(
+_WHERE = _one_of(
     r"(?:to |on |in |of )?(?:me|us|this|here|this thread|the thread|this channel|everything)",
     r"any ?more|now|in here|to (?:everyone|everybody|every message)|with (?:that|this)",
 )
-_STOPPING = alternatives(
-    rf"stop(?: {_SPEAKING})?(?: {_WHERE})*",
-    rf"(?:do not|don't|dont) {_SPEAKING}(?: {_WHERE})*",
-    rf"(?:be |keep |stay )?(?:quiet|silent)(?: {_WHERE})*",
-    rf"(?:stay|keep|get|butt) out(?: {_WHERE})?",
+_STOPPING = _one_of(
+    rf"stop(?: {_SPEAKING})?",
+    rf"(?:do not|don't|dont) {_SPEAKING}",
+    r"(?:be |keep |stay )?(?:quiet|silent)",
+    r"(?:stay|keep|get|butt) out",
     r"(?:leave (?:us|me|it|this)(?: thread)?(?: alone)?)|no more (?:answers|replies|messages)",
     r"(?:there(?:'s| is) )?no need to (?:answer|reply|respond)|(?:not|nobody asked) (?:for )?you",
     r"you (?:don't|do not) (?:need|have) to (?:answer|reply|respond)",
@@ -41,7 +45,17 @@ _STOPPING = alternatives(
     r"ça suffit|para|basta|c[aá]llate|detente|smettila|pare|chega|hou op|стоп|хватит|замолчи",
     r"停|停止|闭嘴|やめて|止めて|ストップ",
 )
-_STOP = re.compile(rf"(?:{_FILLER} )*{_STOPPING}(?: {_STOPPING})*(?: {_FILLER})*")
+_STEPS = (
+    (_FILLER, "polite", "polite"),
+    (_STOPPING, "polite", "told"),
+    (_STOPPING, "told", "told"),
+    (_WHERE, "told", "told"),
+    (_FILLER, "told", "over"),
+    (_FILLER, "over", "over"),
+)
+"""How a word to stop goes on: the kind of the next phrase, after what it stands, and what then."""
+_LONGEST = 6
+"""Words of a phrase."""
 
 _LEAD = re.compile(
     r"(?:(?:and|but|so|ok|okay|also|then|hm+|well|or|cool|great|nice|thanks|thank you|thx|oh|ah|"
@@ -218,14 +232,27 @@ _ADDRESS = re.compile(r"<[a-z]+:[^<>\s]*(?:\|[^<>]*)?>|https?://\S+|<[@#!][^<>]*
 _EMOJI = re.compile(r":[a-z0-9_+-]+:")
 _QUOTED = re.compile(r"^(?:>|&gt;).*$", re.MULTILINE)
 _MARK = re.compile(r"[?？؟]")
-_CLAUSE = re.compile(r"[.!;\n…。！,，:–—]+(?=\s|$)|[。！，]|\s[-–—]+\s")
+_SIGNS = r"[.!;\n…。！,，:–—]"
+_CLAUSE = re.compile(rf"(?<!{_SIGNS}){_SIGNS}+(?=\s|$)|[。！，]|\s[-–—]++\s")
 
 
 def is_stop(words: str) -> bool:
     """True for nothing but a word to stop, however politely it is wrapped."""
     plain = _EMOJI.sub(" ", words.lower().replace("’", "'"))
-    plain = " ".join(re.sub(r"[^\w\s'-]", " ", plain).split())
-    return bool(_STOP.fullmatch(plain))
+    said = re.sub(r"[^\w\s'-]", " ", plain).split()
+    # What the words up to a place can be: that is found phrase by phrase, in one pass, however many
+    # ways there are to read them.
+    reached: dict[int, set[str]] = {0: {"polite"}}
+    for start in range(len(said)):
+        so_far = reached.pop(start, set())
+        if not so_far and not reached:
+            return False
+        for end in range(start + 1, min(start + _LONGEST, len(said)) + 1) if so_far else ():
+            phrase = " ".join(said[start:end])
+            then = {to for kind, since, to in _STEPS if since in so_far and kind.fullmatch(phrase)}
+            if then:
+                reached.setdefault(end, set()).update(then)
+    return not reached.get(len(said), set()).isdisjoint({"told", "over"})
 
 
 def is_question(words: str) -> bool:

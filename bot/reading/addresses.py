@@ -14,13 +14,13 @@ _UNSAFE = re.compile(r"[\s|<>\"\\`\u0000-\u001f\u007f\u200b-\u200f\u202a-\u202e\
 
 def trimmed(address: str) -> str:
     """A bare address without the punctuation of the sentence around it."""
-    while address:
-        last = address[-1]
-        if last in ".,;:!?'*_~…" or (last in ")]" and _unbalanced(address, last)):
-            address = address[:-1]
-        else:
-            break
-    return address
+    unopened = {closing: _unopened(address, closing) for closing in ")]" if closing in address}
+    end = len(address)
+    while end and (
+        (last := address[end - 1]) in ".,;:!?'*_~…" or (last in unopened and unopened[last] < end)
+    ):
+        end -= 1
+    return address[:end]
 
 
 def openable(url: str | None) -> str | None:
@@ -40,9 +40,14 @@ def may_be_linked(word: str) -> bool:
 
 def _unbalanced(text: str, closing: str) -> bool:
     """Whether a closing bracket has no opening one before it."""
+    return _unopened(text, closing) < len(text)
+
+
+def _unopened(text: str, closing: str) -> int:
+    """Place of the first closing bracket that has no opening one before it; else the end."""
     opening, depth = {")": "(", "]": "["}[closing], 0
-    for char in text:
+    for place, char in enumerate(text):
         depth += (char == opening) - (char == closing)
         if depth < 0:
-            return True
-    return False
+            return place
+    return len(text)

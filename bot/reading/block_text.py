@@ -31,8 +31,12 @@ _CONTROLS = (
     "feedback_buttons",
 )
 _CODE = re.compile(r"(```.*?```|`[^`\n]+`)", re.DOTALL)
-_LINK = re.compile(r"\[((?:\\.|[^\[\]\\])+)\]\([^\s()]*(?:\([^\s()]*\)[^\s()]*)*\)")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
+_LINK = re.compile(
+    rf"{_ESCAPED.pattern}"
+    r"|\[(?P<label>(?:\\.|[^\[\]\\])++)\]\([^\s()]*+(?:\([^\s()]*+\)[^\s()]*+)*+\)"
+)
+"""A link, or an escaped sign, which begins none."""
 _PLACES = (
     "rich_text_title",
     "title",
@@ -218,8 +222,12 @@ class BlockReader:
 def _labels_only(markdown: str) -> str:
     """Markdown with each link as its label, brackets of a citation unescaped; code as it is."""
     parts = _CODE.split(markdown)
-    parts[::2] = [_ESCAPED.sub(r"\1", _LINK.sub(lambda link: link[1], part)) for part in parts[::2]]
+    parts[::2] = [_LINK.sub(_label, part) for part in parts[::2]]
     return "".join(parts)
+
+
+def _label(link: re.Match[str]) -> str:
+    return link[1] or _ESCAPED.sub(r"\1", link["label"])
 
 
 def items(value: Any) -> list[Any]:

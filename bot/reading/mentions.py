@@ -10,6 +10,9 @@ Message = Mapping[str, Any]
 
 _ADDRESSED = re.compile(r"<(?:@|!subteam\^|!(?=here|channel|everyone))([A-Za-z0-9]+)[|>]")
 
+_SEPARATORS = re.compile(r"\A[\s,:;–-]*")
+_BLANKS = " \t"
+_SENTENCE_SIGNS = tuple(".,;:!?)")
 _UNSEEN = " \t\r\n\u00a0\u200b\u200c\u200d\u2060\ufeff"
 
 
@@ -66,10 +69,16 @@ def without_own_mention(message: Message, user_id: str) -> dict[str, Any]:
 
 def without_mention(text: str, user_id: str) -> str:
     """The text without Footnote's own mention, and without the gap it leaves behind."""
-    own = rf"<@{re.escape(user_id)}(?:\|[^>]*)?>"
-    text = re.sub(rf"\A\s*(?:{own}[\s,:;–-]*)+", "", text)
-    text = re.sub(rf"[ \t]*{own}(?=[.,;:!?)])", "", text)
-    return re.sub(rf"[ \t]*{own}[ \t]*", " ", text).strip()
+    said, *after = re.split(rf"<@{re.escape(user_id)}(?:\|[^<>]*)?>", text)
+    words = [said]
+    for part in after:
+        if len(words) == 1 and not words[0].strip():
+            words = [_SEPARATORS.sub("", part, count=1)]
+        elif part.startswith(_SENTENCE_SIGNS):
+            words += [words.pop().rstrip(_BLANKS), part]
+        else:
+            words += [words.pop().rstrip(_BLANKS), " ", part.lstrip(_BLANKS)]
+    return "".join(words).strip()
 
 
 def _elements(node: object) -> Iterator[Message]:

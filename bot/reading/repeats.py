@@ -136,15 +136,15 @@ def _lines(parts: Iterable[Part]) -> Iterator[str]:
 
 def _units(text: str) -> list[str]:
     """The lines of a text; code in a fence stays together, whichever of its lines are repeats."""
-    units: list[str] = []
+    units: list[list[str]] = []
     in_code = False
     for line in text.split("\n"):
         if in_code:
-            units[-1] += f"\n{line}"
+            units[-1].append(line)
         else:
-            units.append(line)
+            units.append([line])
         in_code ^= line.count("```") % 2 == 1
-    return units
+    return ["\n".join(unit) for unit in units]
 
 
 def _line_words(line: str) -> str:

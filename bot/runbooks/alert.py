@@ -9,10 +9,10 @@ from urllib.parse import urlsplit
 from bot.reading.addresses import ADDRESS, trimmed
 from bot.reading.message import RUNBOOK
 
-_LABEL = r"[\s\"'`*_]*[:=][\s\"'`*_]*"
+_LABEL = r"[\s\"'`*_]*+[:=][\s\"'`*_]*+"
 _NAME = re.compile(
     rf"\b(?:alert|alarm|rule|monitor|check)[ _-]?name{_LABEL}"
-    r"([^\n,;|(]{1,120}?)(?=\s+[\w.]+=|[\n,;|(]|\Z)",
+    r"([^\n,;|(]{1,120}?)(?=\s{1,9}[\w.]{1,99}=|[\n,;|(]|\Z)",
     re.IGNORECASE,
 )
 _SERVICE = re.compile(
@@ -23,7 +23,7 @@ _BREAK = re.compile(r"\[[^\[\]]*\]|[(|)]|:\s|\s[-–—]\s")
 _PREPOSITION = re.compile(r"\s(?:for|on|in|at|of|is|has)\s")
 _MARKUP = re.compile(r"(?<!\S)[*_]*:[\w+-]+:|[*`~]")
 _COMPOUND = re.compile(
-    r"(?<![\w./-])[A-Za-z][A-Za-z0-9]*(?:[a-z0-9][A-Z]|[A-Z]{2}[a-z])\w*(?![\w/-])"
+    r"(?<![\w./-])(?>[A-Za-z][A-Za-z0-9]*?(?:[a-z0-9][A-Z]|[A-Z]{2}[a-z]))\w*+(?![\w/-])"
 )
 _CODE = re.compile(r"\b[A-Z]{2,}-\d{2,}\b")
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")

@@ -24,6 +24,8 @@ SLACK = 1.15
 """How far past its even share a chunk may grow so that a block stays whole."""
 LONGEST_LABEL = 160
 """Characters of a title or heading that are kept."""
+MOST_INTRODUCING = 8
+"""So many blocks at most introduce one together: a longer list of names is none of it."""
 LABEL = re.compile(r" {0,3}(?:\*\*|__)?\w.{0,78}[\w)?](?:\*\*|__)?\s*")
 
 Fits = Callable[[str], bool]
@@ -113,7 +115,7 @@ def _packed(blocks: Sequence[Block], reading: Reading) -> Iterator[list[Piece]]:
 def _introduction(packed: Sequence[Piece], room: float) -> list[Piece]:
     """What stands at the end and introduces the next piece."""
     kept: list[Piece] = []
-    for piece in reversed(packed[1:]):
+    for piece in reversed(packed[1:][-MOST_INTRODUCING:]):
         if not _introduces(piece) or piece.size > room:
             break
         room -= piece.size

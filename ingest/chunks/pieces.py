@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import groupby
 from math import ceil
 
@@ -22,7 +23,7 @@ BREAKS = (re.compile(r"[.!?]\s+|[。！？]"), re.compile(r"\s+"))
 _ENDLESS = re.compile(rf"[\w+/=%-]{{{LONGEST_WORD + 1},}}")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Piece:
     """A block, or as much of one as goes into a chunk."""
 
@@ -36,7 +37,7 @@ class Piece:
     def end(self) -> int:
         return self.start + len(self.lines)
 
-    @property
+    @cached_property
     def size(self) -> int:
         return sum(map(len, self.lines)) + len(self.lines)
 

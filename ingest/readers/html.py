@@ -6,8 +6,10 @@ those of the source, so a block may show fewer lines than it covers.
 
 import re
 import warnings
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from bs4 import BeautifulSoup
 from bs4.element import NavigableString, PageElement, PreformattedString, Tag
@@ -30,6 +32,8 @@ WORD = re.compile(r"\w")
 UNDISPLAYED = re.compile(r"\bdisplay\s*:\s*none\b", re.IGNORECASE)
 CODE = {"code", "kbd", "samp", "tt"}
 CELLS = {"td", "th"}
+SIGN = 20
+"""Parts of a link, after which it is no mere sign if it had any words."""
 COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 
 
@@ -59,7 +63,11 @@ def _is_unseen(tag: Tag) -> bool:
     if tag.has_attr("hidden") or UNDISPLAYED.search(str(tag.get("style", ""))):
         return True
     to_here = tag.name == "a" and str(tag.get("href", "")).startswith("#")
-    return to_here and not WORD.search(tag.get_text())
+    return to_here and not any(map(WORD.search, islice(_strings(tag), SIGN)))
+
+
+def _strings(tag: Tag) -> Iterator[str]:
+    return (part if isinstance(part, NavigableString) else "" for part in tag.descendants)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +89,9 @@ class _Text:
     level: int = 0
     line: int = 1
     begun: int = 0
+    cells: Counter[str] = field(default_factory=Counter)
+    """How many cells of each kind were read so far, and at the beginning of each open row."""
+    rows: list[Counter[str]] = field(default_factory=list)
     columns: tuple[int, int] = (0, 0)
     """Where the names of the columns stand, in the table that is being read."""
 
@@ -106,6 +117,10 @@ class _Text:
         """Begin a tag; says whether its content is to be read."""
         if tag.name in UNSEEN or _is_unseen(tag):
             return False
+        if tag.name in CELLS:
+            self.cells[tag.name] += 1
+        if tag.name == "tr":
+            self.rows.append(self.cells.copy())
         if tag.name == "img":
             self._say(str(tag.get("alt") or ""))
         elif tag.name == "br":
@@ -127,7 +142,8 @@ class _Text:
         elif tag.name == "tr":
             start = len(self.lines)
             self._close()
-            if tag.find("th") and not tag.find("td"):
+            cells = self.cells - self.rows.pop()
+            if cells["th"] and not cells["td"]:
                 self.columns = (start, len(self.lines))
         elif tag.name not in INLINE:
             self._close()

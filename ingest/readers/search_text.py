@@ -8,13 +8,13 @@ from html.entities import html5
 from ingest.readers.reading import Block, Kind, Reading, Syntax
 from ingest.readers.wrappers import ATTRIBUTES, SPOKEN
 
-COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+COMMENT = re.compile(r"<!--.*?(?:(-->)|\Z)", re.DOTALL)
 ELEMENTS = (
     r"a|abbr|article|aside|b|blockquote|body|br|button|caption|center|cite|code|col|colgroup|dd|del"
     r"|details|dfn|div|dl|dt|em|figcaption|figure|font|footer|form|h[1-6]|head|header|hr|html|i"
     r"|iframe|img|input|ins|kbd|label|li|link|main|mark|nav|object|ol|option|p|picture|pre|q|s|samp"
     r"|section|select|small|source|span|strike|strong|style|sub|summary|sup|svg|table|tbody|td|tfoot"
-    r"|th|thead|title|tr|tt|u|ul|var|video|[A-Z][a-z]\w*(?:\.\w+)*"
+    r"|th|thead|title|tr|tt|u|ul|var|video|[A-Z][a-z]\w*+(?:\.\w++)*+"
 )
 KEPT = re.compile(r"((?<!`)(`+)(?!`)[^\n]*?[^`\n]\2(?!`))|\\([!-/:-@\[-`{-~])")
 """Code, and signs that a backslash makes ordinary ones."""
@@ -26,23 +26,25 @@ IMAGE = re.compile(rf"!\[([^\]\[]*)\]{TARGET}")
 LINK = re.compile(rf"\[((?:[^\[\]]|\[[^\[\]]*\])*)\]{TARGET}")
 WIKI_LINK = re.compile(r"\[\[([^\[\]|\n]*)(?:\|([^\[\]\n]*))?\]\]")
 AUTOLINK = re.compile(r"<((?:https?|mailto):[^<>\s]*|[^<>@\s]+@[^<>@\s]+)>")
-FOOTNOTE = re.compile(r"\[\^[^\]\s]+\](:?)")
-SHORTCODE = re.compile(r"\{\{[<%]\s*(/?)\s*([\w/.-]+)(.*?)/?\s*[%>]\}\}", re.DOTALL)
-LIQUID = re.compile(r"\{%-?\s*(\w+)(.*?)-?%\}", re.DOTALL)
+FOOTNOTE = re.compile(r"\[\^[^\[\]\s]+\](:?)")
+SHORTCODE = re.compile(r"\{\{[<%]\s*+(/?)\s*+([\w/.-]++)((?:(?!\{\{[<%]).)*?)[%>]\}\}", re.DOTALL)
+LIQUID = re.compile(r"\{%-?\s*+(\w++)((?:(?!\{%).)*?)%\}", re.DOTALL)
 SHORTCODE_WORDS = re.compile(
     r"""\b(?:text|term_id|title|name|caption|alt|heading)=["']([^"']*)["']"""
 )
 QUOTED = re.compile(r"""["']([^"']*)["']""")
-ADMONITION = re.compile(r"^\s*(?:!!!|\?\?\?\+?|:::+)\s*(\w[\w-]*)\s*(.*)$", re.MULTILINE)
-TAB = re.compile(r'^\s*===[+!]?\s*"([^"\n]*)"\s*$', re.MULTILINE)
-COLONS = re.compile(r"^\s*:::+.*$", re.MULTILINE)
+INDENT = r"^[^\S\n]*+"
+ADMONITION = re.compile(rf"{INDENT}(?:!!!|\?\?\?\+?|:::+)\s*+(\w[\w-]*+)\s*+(.*)$", re.MULTILINE)
+TAB = re.compile(rf'{INDENT}===[+!]?\s*+"([^"\n]*+)"[^\S\n]*+$', re.MULTILINE)
+COLONS = re.compile(rf"{INDENT}:::+.*$", re.MULTILINE)
 ALERT = re.compile(r"^([ \t>]*)\[!(\w+)\]", re.MULTILINE)
 ATTRIBUTE_LIST = re.compile(
-    r"\s*(?<!\{)\{(?::|[ \t]*[#.])[^{}\n]*\}(?!\})|(?<=[)\]\x03])\{[^{}\n]*=[^{}\n]*\}"
+    r"(?<!\s)\s*+(?<!\{)\{(?::|[ \t]*+[#.])[^{}\n]*+\}(?!\})"
+    r"|(?<=[)\]\x03])\{[^{}\n=]*+=[^{}\n]*+\}"
 )
 LINE_MARKS = re.compile(r"^[ \t>]*(?:#{1,6}[ \t]+|[-*+][ \t]+(?:\[[ xX]\][ \t]+)?)?", re.MULTILINE)
-RULE = re.compile(r"^[ \t>]*(?:[-=*_~+|: \t]{3,}|`{3,}.*|~{3,}.*)$", re.MULTILINE)
-CLOSING_MARKS = re.compile(r"[ \t]+#+[ \t]*$", re.MULTILINE)
+RULE = re.compile(r"^(?:[ \t]*+>)*+(?:[-=*_~+|: \t]{3,}+|[ \t]*+(?:`{3,}|~{3,}).*)$", re.MULTILINE)
+CLOSING_MARKS = re.compile(r"(?<![ \t])[ \t]++#++[ \t]*+$", re.MULTILINE)
 EMPHASIS = re.compile(
     # ``__init__`` is a name, ``__read this__`` is emphasis.
     r"(?<![\w*~])(\*{1,3}|_|__(?=[^\W_]+[^\w\n])|~~)(?=[^\s_])([^*\n]{1,200}?)(?<=\S)\1(?![\w*~])"
@@ -51,16 +53,18 @@ ENTITY = re.compile(r"&(?:#\d+|#[xX][0-9a-fA-F]+|[A-Za-z]\w*);")
 BLANK_LINES = re.compile(r"\n\s*\n+")
 TRIGGER = re.compile(r"[<>&{\[!:=|#*_~`\\-]")
 
-RST_ROLE = re.compile(r":[\w:+.-]+:`([^`<]*?)(?:\s*<[^`>]*>)?`")
-RST_LINK = re.compile(r"`([^`<\n]*?)\s*<[^`>\n]*>`_{0,2}")
+RST_ROLE = re.compile(
+    r"(?<![\w:+.-])(?P<before>[\w+.-]*+):[\w:+.-]{2,}+(?<=:)`(?P<words>[^`<]*+)(?P<target><[^`>]*+>)?+`"
+)
+RST_LINK = re.compile(r"`(?P<words>[^`<\n]*+)\s*+<[^`>\n]*+>`_{0,2}")
 RST_DIRECTIVE = re.compile(
     r"^([ \t]*)\.\.[ \t]+([\w:-]+)::[ \t]*(.*)((?:\n\1[ \t]+:[\w-]+:.*)*)", re.MULTILINE
 )
-RST_SPOKEN = re.compile(r"^\s*:(?:alt|caption|header):[ \t]*(.*)$", re.MULTILINE)
-RST_TARGET = re.compile(r"^\s*\.\.\s+_[^\n]*:[^\n]*$", re.MULTILINE)
+RST_SPOKEN = re.compile(rf"{INDENT}:(?:alt|caption|header):[ \t]*(.*)$", re.MULTILINE)
+RST_TARGET = re.compile(rf"{INDENT}\.\.\s++_[^\n]*:[^\n]*$", re.MULTILINE)
 RST_KEPT = re.compile(r"``([^`\n]+)``|\\([!-/:-@\[-`{-~])")
 RST_UNDERLINE = re.compile(
-    r"^[ \t]*([^\w\s])\1*[ \t]*$|^[ \t]*[=+|-][=+| -]{2,}[ \t]*$", re.MULTILINE
+    r"^[ \t]*+([^\w\s])\1*+[ \t]*+$|^[ \t]*+[=+|-][=+| -]{2,}+[ \t]*+$", re.MULTILINE
 )
 SAMPLE = 4_000
 """Characters that are looked at to tell whether there are words, or what a heading says."""
@@ -113,7 +117,7 @@ def _prose(text: str) -> str:
     if "{" in text:
         text = ATTRIBUTE_LIST.sub("", LIQUID.sub(_liquid, SHORTCODE.sub(_shortcode, text)))
     if "<" in text:
-        text = TAG.sub(_tag, AUTOLINK.sub(r"\1", COMMENT.sub("", text)))
+        text = TAG.sub(_tag, AUTOLINK.sub(r"\1", COMMENT.sub(_comment, text)))
     if "[" in text:
         text = ALERT.sub(lambda match: f"{match[1]}{match[2].capitalize()}:", text)
         text = FOOTNOTE.sub("", text)
@@ -124,6 +128,10 @@ def _prose(text: str) -> str:
     text = RULE.sub("", text)
     text = EMPHASIS.sub(r"\2", CLOSING_MARKS.sub("", LINE_MARKS.sub("", text)))
     return ENTITY.sub(_entity, text) if "&" in text else text
+
+
+def _comment(match: re.Match[str]) -> str:
+    return "" if match[1] else match[0]  # what nothing closes is shown
 
 
 def _tag(match: re.Match[str]) -> str:
@@ -167,8 +175,13 @@ def _admonition(match: re.Match[str]) -> str:
 def _rst(text: str) -> str:
     text = RST_TARGET.sub("", text)
     text = RST_DIRECTIVE.sub(_directive, text)
-    text = RST_LINK.sub(r"\1", RST_ROLE.sub(r"\1", text))
+    text = RST_LINK.sub(lambda match: match["words"].rstrip(), RST_ROLE.sub(_role, text))
     return EMPHASIS.sub(r"\2", RST_UNDERLINE.sub("", text))
+
+
+def _role(match: re.Match[str]) -> str:
+    words = match["words"].rstrip() if match["target"] else match["words"]
+    return match["before"] + words
 
 
 def _directive(match: re.Match[str]) -> str:

@@ -35,9 +35,9 @@ CODE_FENCE = "~" * 40
 MERGE_MARK = re.compile(r"^(?:<{7}|\|{7}|={7}|>{7})(?: |$)")
 NAMES = (
     r"(?:details|summary|div|section|article|aside|main|center|figure|figcaption|p"
-    r"|[A-Z][a-z]\w*(?:\.\w+)*)"
+    r"|[A-Z][a-z]\w*+(?:\.\w++)*+)"
 )
-ATTRIBUTES = r"(?:[^<>{}\"'`]|\"[^\"]*\"|'[^']*'|\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\})*"
+ATTRIBUTES = r"(?:[^<>{}\"'`]++|\"[^\"]*+\"|'[^']*+'|\{[^{}]*+(?:\{[^{}]*+\}[^{}]*+)*+\})*+"
 WRAPPER = re.compile(rf"</?{NAMES}(?![\w:-]){ATTRIBUTES}>")
 COMPONENT = re.compile(r"</?([A-Z][\w.]*)")
 CLOSING_TAG = re.compile(r"</([A-Z][\w.]*)\s*>")

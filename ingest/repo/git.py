@@ -132,7 +132,7 @@ class Remote:
 
 def without_password(text: str) -> str:
     """Text for people in which an address keeps neither user nor password."""
-    return re.sub(r"(\w+://)[^/\s@]+@", r"\1", text)
+    return re.sub(r"(?<!\w)(\w++://)[^/\s@]++@", r"\1", text)
 
 
 @dataclass(frozen=True)

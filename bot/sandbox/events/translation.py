@@ -5,7 +5,7 @@ import re
 from bot.sandbox.workspace.refusal import Json
 
 EMOJI = re.compile(r"(?<![\w:]):([a-z][a-z0-9_+-]*):(?![\w:])")
-TOKEN = re.compile(r"<([@#!]?)([^>|]+)(?:\|([^>]*))?>")
+TOKEN = re.compile(r"<([@#!]?)([^<>|]+)(?:\|([^<>]*))?>")
 
 
 def typed_blocks(text: str) -> list[Json]:

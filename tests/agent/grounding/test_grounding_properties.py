@@ -2,7 +2,6 @@
 
 import re
 
-import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -134,11 +133,3 @@ def test_blocks_lie_within_the_text_in_order(text: str) -> None:
     for block in read_blocks(text):
         assert at <= block.start <= block.end <= len(text)
         at = block.start
-
-
-@pytest.mark.parametrize(
-    "piece", ["[a", "`", "a_", "a-", "a.", "a/", "1,111", '"a ', "AaBb", "[a](", "http://a", "> "]
-)
-def test_hostile_repetition_does_not_stall_the_check(piece: str) -> None:
-    text = piece * (20_000 // len(piece))
-    assert cpu_seconds(lambda: ground(f"{text}\n\n5 x [a-0]", [Source("a-0", text)])) < 30

@@ -79,11 +79,6 @@ def test_brackets_that_hold_no_citation_alone_stay_as_they_are(answer: str) -> N
     assert settle(answer, BRACKETS)[0] == answer
 
 
-@pytest.mark.parametrize("piece", ["[", "[a [b] ", "[[limits-0", "[[limits-0]](x ", "[limits-0] "])
-def test_brackets_without_end_take_no_time(piece: str) -> None:
-    assert cpu_seconds(lambda: settle(piece * 5_000, BRACKETS)) < 30
-
-
 def test_each_citation_of_a_long_list_belongs_to_its_own_item() -> None:
     _, blocks, _ = settle("\n".join(["- drain [limits-0]"] * 2_000), BRACKETS)
     assert [len(block.citations) for block in blocks] == [1] * 2_000

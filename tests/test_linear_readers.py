@@ -1,0 +1,387 @@
+"""Whatever a person, a page or a model wrote is read in time that grows with its length, no faster.
+
+Every way in is asked: a Slack message, a page of each format, a question, an answer of a model, the
+words of a gateway that refuses, a message in the sandbox. Each is given long texts of pieces that
+open what nothing closes, repeat a sign, or look like the beginning of something else.
+"""
+
+import json
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import pytest
+from anthropic import APIStatusError
+from anthropic.types import CitationsSearchResultLocation, TextBlock
+from httpx2 import Request, Response
+
+from agent.grounding import Source, ground, ground_json
+from agent.passages import paragraphs, reply_text
+from agent.conversation import Conversation, Turn
+from agent.model.failures import names_parameter, unavailable
+from agent.history import history, query_of
+from agent.fallback import passages_text
+from agent.route import is_small_talk
+from agent.asides.web import public_words
+from bot.runbooks.alert import read_alert
+from bot.reading.message import message_json
+from bot.blocks import render_json, render_runbook
+from bot.blocks.elements import shortened
+from bot.notices.change_note import Change, change_note, find_successor, stands_in
+from bot.question.event import Question, read_message
+from bot.slack.identity import Identity
+from bot.question.policy import decide
+from bot.reading.mrkdwn import plain_parts
+from bot.question.intent import asks, is_stop
+from bot.question.remarks import is_remark
+from bot.sandbox.page.mrkdwn_html import render
+from bot.sandbox.people.posting import as_sent
+from bot.sandbox.page.message_html import MARKDOWN
+from bot.sandbox.events.read_back import from_markdown
+from bot.sandbox.events.translation import typed_blocks
+from bot.question.thread import build_conversation
+from ingest.chunks.chunker import chunk_document
+from ingest.documents import Passage
+from ingest.index.search import SENTENCE
+from ingest.readers.loader import UnreadableDocument, load
+from ingest.readers.decoding import decode
+from ingest.store.terms import identifier_parts, query_terms, row_text
+from tests.growth import APART, Work, growth
+
+ME = Identity("U0FOOTNOTE", "B0FOOTNOTE", "T0SANDBOX")
+
+
+SIGNS = [
+    *(
+        "a",
+        "A",
+        "0",
+        " ",
+        "\n",
+        "\t",
+        "\r",
+        "\x00",
+        "\u200b",
+        "\u202e",
+        "\u0301",
+        "\u2028",
+        "é",
+        "漢",
+        "ж",
+    ),
+    *(
+        "-",
+        "_",
+        "*",
+        "`",
+        "~",
+        "#",
+        ".",
+        ",",
+        "!",
+        ":",
+        "…",
+        "。",
+        "<",
+        ">",
+        "&",
+        "[",
+        "]",
+        "(",
+        ")",
+    ),
+    *("{", "}", "|", "=", "/", "\\", "@", "$", "%", "^", '"', "'", "?", "\ufe0f", "\U0001f600"),
+]
+WORDS = [
+    *(
+        "a ",
+        "a b ",
+        "a\n",
+        "a\n\n",
+        ". ",
+        ".\n",
+        "x!",
+        "? ",
+        "…x ",
+        "aA",
+        "A1",
+        "a_",
+        "a-b ",
+        "a.b",
+        "、 ",
+    ),
+    *("please ", "stop in here ", "and ", "hi ", "hey, ", "no more ", "not ", "thanks for ", "αж "),
+]
+VALUES = [
+    *("0 ", "-1 ", "1.", "1,", "1-", "5 min ", "1h30m", "2026-01-", "10:30 ", "`a -1 ", "(ms) 1 "),
+    *(
+        "--a ",
+        "$A ",
+        "<a b> ",
+        "a/b ",
+        "/a",
+        "a@b.c ",
+        "http://a ",
+        "http://a.b/c)",
+        "))",
+        "OPS-12 ",
+    ),
+    *("run kubectl ", "kubectl get -a ", '{"k": 0, ', "“a”", '"a" ', "'a ", "a && ", "a \\\n"),
+    *("1,111", "ab:", "~/", "AaBb", "[a] b "),
+]
+MARKS = [
+    *(
+        "**",
+        "```\n",
+        "``` a\n",
+        "~~~\n",
+        "`a` ",
+        "``a` ",
+        "`a\n",
+        "[a](",
+        "[a](b) ",
+        "[a]: b\n",
+        "![",
+        "[[",
+    ),
+    *(
+        "]]",
+        "\\[",
+        "> ",
+        ">>",
+        "> a\n",
+        "- ",
+        "- a\n",
+        "* a\n",
+        "1. a\n",
+        "  - a\n",
+        "    a\n",
+        "# a\n",
+    ),
+    *(
+        "a\n==\n",
+        "a\n--\n",
+        "---\n",
+        "|a",
+        "|a|b\n",
+        "| - |\n",
+        "|`|`|\n|---|\n\n",
+        "&#0;",
+        "<b><i>",
+    ),
+]
+CITATIONS = [
+    "[c-0] ",
+    "[c-0",
+    "[x-9] ",
+    "[c-0](",
+    "[c-0]\n\n",
+    "- a [c-0]\n",
+    "(⚠ not in ",
+    "(see [x-9]) ",
+]
+SLACK = ["<@U1", "<@U0FOOTNOTE> ", "<http://a|", "&lt;", ":a:", ":a", "alert name: ", "service=a "]
+PAGES = [
+    *(
+        "<a ",
+        "<a>",
+        "</a>",
+        "<!--",
+        "-->",
+        "<details>\n",
+        "<tr><td>",
+        "<script>",
+        "<h1>a",
+        '<a href="#">',
+    ),
+    *(
+        "{{< a ",
+        "{{% ",
+        "{% a",
+        "{#a}",
+        "{a=b}",
+        "import a\n",
+        "export {\n",
+        "!!! a\n",
+        '=== "a"\n    ',
+    ),
+    *(".. a::\n", ".. _a:\n", ":a:`b", ":a: b\n", "..\n", "=== ===\n", "+--+\n", "::\n\n  a\n"),
+    *("k: v\n", "k:\n  ", "- k: v\n", "eyJa", "sk-", "AKIA", "-----BEGIN PRIVATE KEY-----\n"),
+]
+MESSAGE = [*SIGNS, *WORDS, *SLACK, "```\n", "http://a ", "a@b.c "]
+ANSWER = [*SIGNS, *MARKS, *CITATIONS]
+PAGE = [*SIGNS, *MARKS, *PAGES]
+LONGEST, FEWEST = 2_000, 400
+"""Characters of a text, and pieces of it."""
+SOURCE = "The pool has 400 connections: run `kubectl rollout restart deploy/a -n b` within 5 min."
+
+
+def passage(text: str) -> Passage:
+    return Passage("c-0", "c.md", "C", ("C",), (1, 2), text, "0", "https://git.test/c.md")
+
+
+def slack(text: str, **more: Any) -> dict[str, Any]:
+    message = {"user": "U1", "text": text, "ts": "1700000002.0", "thread_ts": "1700000000.0"}
+    return {**message, **more}
+
+
+def answered(text: str) -> object:
+    """A reply without a mention, in a thread in which Footnote spoke."""
+    root = slack("<@U0FOOTNOTE> which?", user="U2", ts="1700000000.0")
+    own = slack("That one [c-0].", user="U0FOOTNOTE", bot_id="B0FOOTNOTE", ts="1700000001.0")
+    question = read_message(slack(text), ME, channel="C1")
+    assert isinstance(question, Question)
+    decide(question, [root, own, slack(text, ts="1700000001.5")], ME, name_of=lambda _: "kim lee")
+    return build_conversation(question, [root, own, slack(text, ts="1700000001.5")], ME, str)
+
+
+def in_an_app(text: str) -> object:
+    """A message of an app, with its words in every place that can hold some."""
+    fields = [{"title": part, "value": part} for part in text.split("\n")]
+    block = {"type": "section", "text": {"type": "mrkdwn", "text": text}}
+    attachment = {"pretext": text, "title": text, "text": text, "fields": fields, "blocks": [block]}
+    return read_alert(
+        message_json({"text": text, "blocks": [block], "attachments": [attachment]})["text"]
+    )
+
+
+def in_many_parts(text: str) -> object:
+    """A message of an app, with each line in a part of its own."""
+    lines = text.split("\n")
+    blocks = [{"type": "section", "text": {"type": "mrkdwn", "text": line}} for line in lines]
+    return message_json(
+        {"text": text, "blocks": blocks, "attachments": [{"text": line} for line in lines[:50]]}
+    )
+
+
+def asked(text: str) -> object:
+    is_one = is_stop(text), asks(text), is_remark(text), is_small_talk(text)
+    return is_one, query_terms(text), SENTENCE.split(text), public_words(text, [passage(text)])
+
+
+def rendered(text: str, style: str) -> dict[str, Any]:
+    return {"text": text, "style": style, "passages": [{"id": "c-0", "url": "https://git.test"}]}
+
+
+def linked(text: str) -> object:
+    answer = "See [c-0], [the page](a) and http://a.b/c?d."
+    return render_json({"text": answer, "passages": [{"id": "c-0", "text": text}]})
+
+
+def in_the_sandbox(text: str) -> object:
+    typed = as_sent(text)
+    return render(typed, str), typed_blocks(typed), from_markdown(text), MARKDOWN.render(text)
+
+
+def indexed(suffix: str) -> Callable[[str], object]:
+    def read(text: str) -> object:
+        try:
+            document = load(f"a{suffix}", text.encode("utf-8", "replace"))
+        except UnreadableDocument as unreadable:
+            return unreadable
+        chunks = chunk_document(document, lambda seen: len(seen) < 900)
+        return [(row_text(c.text), identifier_parts(c.text)) for c in chunks]
+
+    return read
+
+
+def notebook(text: str) -> object:
+    cells = [{"cell_type": kind, "source": text} for kind in ("markdown", "code")]
+    return indexed(".ipynb")(json.dumps({"cells": cells, "nbformat": 4}, indent=0))
+
+
+def refused(text: str) -> object:
+    """What a gateway says instead of an answer."""
+    response = Response(400, text=text, request=Request("POST", "http://gateway.test"))
+    error = APIStatusError(text, response=response, body={"error": {"message": text}})
+    return unavailable(error, "claude"), names_parameter(error)
+
+
+def grounded(text: str) -> object:
+    sources = [{"id": "c-0", "text": SOURCE}, {"id": "a/b c-1", "text": SOURCE}]
+    answer = f"{text}\n\nIt has 400 [c-0]. `{text}` [c-0]"
+    return ground_json({"answer": answer, "passages": sources, "question": "is it 5?"})
+
+
+def grounded_in(text: str) -> object:
+    answer = "Run `kubectl rollout restart deploy/x -n y` in 5 min, at 10:30 UTC, for OPS-12 [c-0]."
+    return ground(answer, [Source("c-0", text)], question=text, context=text)
+
+
+def streamed(text: str) -> object:
+    """An answer that comes in many blocks, each with a pointer to what supports it."""
+    pointer = CitationsSearchResultLocation(
+        type="search_result_location",
+        source="c-0",
+        cited_text="",
+        start_block_index=0,
+        end_block_index=1,
+        search_result_index=0,
+    )
+    parts = (text[at : at + 8] for at in range(0, len(text), 8))
+    return reply_text([TextBlock(type="text", text=part, citations=[pointer]) for part in parts])
+
+
+def remembered(text: str) -> object:
+    turns = [
+        Turn("person", text[:200], text),
+        *(Turn("footnote", "f", part) for part in text.split("\n")),
+    ]
+    conversation = Conversation((*turns, Turn("person", "a", text)))
+    return history(conversation, 1_000), query_of(conversation)
+
+
+def changed(text: str) -> object:
+    """A page of which one chunk was cited: what a chunk holds is bounded, the page is not."""
+    now = [passage(text[at : at + 1_000]) for at in range(0, len(text), 1_000)]
+    old = text[:1_000]
+    return (
+        find_successor(old, now),
+        stands_in(old, now),
+        change_note([Change("c", old, None, now[-1])], "1"),
+    )
+
+
+READERS: dict[str, tuple[Callable[[str], object], list[str]]] = {
+    "a reply": (answered, MESSAGE),
+    "a message of an app": (in_an_app, MESSAGE),
+    "parts of a message": (in_many_parts, MESSAGE),
+    "debug message": (lambda text: message_json({"text": text}), MESSAGE),
+    "a question": (asked, [*MESSAGE, *VALUES]),
+    "notices": (lambda text: (plain_parts(text), shortened(text, 3_000)), MESSAGE),
+    "debug render": (lambda text: render_json(rendered(text, "markdown")), ANSWER),
+    "rich text": (lambda text: render_json(rendered(text, "rich_text")), [*MARKS, *CITATIONS]),
+    "a page that is linked": (linked, [*SIGNS, *MARKS]),
+    "a runbook": (lambda text: render_runbook([passage(text)], text), MARKS),
+    "debug ground": (grounded, [*ANSWER, *VALUES]),
+    "a page that is cited": (grounded_in, [*SIGNS, *WORDS, *VALUES, "`a\n", "|a|b\n"]),
+    "passages": (lambda text: (passages_text([passage(text)], "why"), paragraphs(text)), PAGE),
+    "a stream": (streamed, [*MARKS, *WORDS]),
+    "a thread": (remembered, MESSAGE),
+    "a gateway": (refused, [*SIGNS, *WORDS, '{"error": ', "not supported "]),
+    "a changed page": (changed, WORDS),
+    "the sandbox": (in_the_sandbox, [*MESSAGE, *MARKS]),
+    "bytes": (lambda text: decode(text.encode("utf-16", "replace") + b"\xff"), SIGNS),
+    "a notebook": (notebook, PAGE),
+    **{suffix: (indexed(suffix), PAGE) for suffix in (".md", ".mdx", ".rst", ".txt", ".html")},
+}
+"""Each way in, and the pieces that mean something there."""
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_no_reader_outgrows_its_text(name: str) -> None:
+    read, pieces = READERS[name]
+
+    def work(piece: str) -> Work:
+        return lambda size: partial(read, piece * size)
+
+    for piece in pieces:
+        longest = max(LONGEST // len(piece), FEWEST)
+        found = growth(work(piece), (6, 24, longest // APART, longest))
+        assert found is None, f"{name} of {piece!r}: {found}"
+
+
+def test_one_line_of_json_in_an_answer_is_checked_at_once() -> None:
+    line = "{" + ", ".join(f'"k{key}": 0' for key in range(34)) + ', "last": -1}'
+    answer = f"The pool has 400 connections [c-0].\n\n```\n{line}\n```"
+    assert ground(answer, [Source("c-0", SOURCE)]).verdict == "partly"
