@@ -15,36 +15,36 @@ from anthropic import APIStatusError
 from anthropic.types import CitationsSearchResultLocation, TextBlock
 from httpx2 import Request, Response
 
-from agent.grounding import Source, ground, ground_json
-from agent.passages import paragraphs, reply_text
-from agent.conversation import Conversation, Turn
-from agent.model.failures import names_parameter, unavailable
-from agent.history import history, query_of
-from agent.fallback import passages_text
-from agent.route import is_small_talk
 from agent.asides.web import public_words
-from bot.runbooks.alert import read_alert
-from bot.reading.message import message_json
+from agent.conversation import Conversation, Turn
+from agent.fallback import passages_text
+from agent.grounding import Source, ground, ground_json
+from agent.history import history, query_of
+from agent.model.failures import names_parameter, unavailable
+from agent.passages import paragraphs, reply_text
+from agent.route import is_small_talk
 from bot.blocks import render_json, render_runbook
 from bot.blocks.elements import shortened
 from bot.notices.change_note import Change, change_note, find_successor, stands_in
 from bot.question.event import Question, read_message
-from bot.slack.identity import Identity
-from bot.question.policy import decide
-from bot.reading.mrkdwn import plain_parts
 from bot.question.intent import asks, is_stop
+from bot.question.policy import decide
 from bot.question.remarks import is_remark
-from bot.sandbox.page.mrkdwn_html import render
-from bot.sandbox.people.posting import as_sent
-from bot.sandbox.page.message_html import MARKDOWN
+from bot.question.thread import build_conversation
+from bot.reading.message import message_json
+from bot.reading.mrkdwn import plain_parts
+from bot.runbooks.alert import read_alert
 from bot.sandbox.events.read_back import from_markdown
 from bot.sandbox.events.translation import typed_blocks
-from bot.question.thread import build_conversation
+from bot.sandbox.page.message_html import MARKDOWN
+from bot.sandbox.page.mrkdwn_html import render
+from bot.sandbox.people.posting import as_sent
+from bot.slack.identity import Identity
 from ingest.chunks.chunker import chunk_document
 from ingest.documents import Passage
 from ingest.index.search import SENTENCE
-from ingest.readers.loader import UnreadableDocument, load
 from ingest.readers.decoding import decode
+from ingest.readers.loader import UnreadableDocument, load
 from ingest.store.terms import identifier_parts, query_terms, row_text
 from tests.growth import APART, Work, growth
 

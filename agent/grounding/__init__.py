@@ -2,5 +2,6 @@
 
 from agent.grounding.ground import Grounded, Source, ground, ground_json
 from agent.grounding.ids import Brackets, settle
+from agent.grounding.statements import code_spans
 
-__all__ = ["Brackets", "Grounded", "Source", "ground", "ground_json", "settle"]
+__all__ = ["Brackets", "Grounded", "Source", "code_spans", "ground", "ground_json", "settle"]

@@ -12,7 +12,7 @@ from urllib.parse import unquote
 
 from bot.blocks.nodes import Run, Runs, merged
 from bot.blocks.page_links import Pages
-from bot.reading.addresses import ADDRESS, HOST, may_be_linked, openable, trimmed
+from bot.reading.addresses import ADDRESS, BARE_HOST, may_be_linked, openable, trimmed
 from ingest.documents import Passage
 
 _WORD = re.compile(r"[^\s<>\"`()\[\]{}|,;]+")
@@ -90,7 +90,7 @@ class Addresses:
         end = 0
         for match in _WORD.finditer(run.text):
             word = trimmed(match[0])
-            named = HOST.findall(word) or ([word] if may_be_linked(word) else [])
+            named = BARE_HOST.findall(word) or ([word] if may_be_linked(word) else [])
             if all(map(self._contain, named)):
                 continue
             out.append(replace(run, text=run.text[end : match.start()]))

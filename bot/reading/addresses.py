@@ -3,7 +3,7 @@
 import re
 
 ADDRESS = re.compile(r"(?:https?|ftp)://[^\s<>\"`\u0000-\u001f]+|mailto:[^\s<>\"`]+", re.IGNORECASE)
-HOST = re.compile(
+BARE_HOST = re.compile(
     r"(?<![\w-])(?:(?=[\w-]{0,62}[^\W\d_])\w[\w-]{0,62}\.){1,9}[^\W\d_]{2,24}(?![\w-])"
 )
 """Bounded in every repetition: this runs on whatever a model writes."""
@@ -35,7 +35,7 @@ def openable(url: str | None) -> str | None:
 
 def may_be_linked(word: str) -> bool:
     """Whether Slack might make a link of this word."""
-    return "://" in word or HOST.search(word) is not None
+    return "://" in word or BARE_HOST.search(word) is not None
 
 
 def _unbalanced(text: str, closing: str) -> bool:

@@ -5,7 +5,6 @@ from datetime import UTC, datetime
 import pytest
 
 from agent.grounding import Source, ground
-from tests.waiting import cpu_seconds
 
 
 def marks(docs: str, answer: str, question: str = "", context: str = "") -> list[tuple[str, str]]:

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from agent.grounding import Source, ground
 from agent.grounding.statements import read_blocks
-from tests.waiting import cpu_seconds
 
 PIECES = st.sampled_from(
     [

@@ -3,7 +3,6 @@
 import pytest
 
 from agent.grounding.ids import Brackets, settle
-from tests.waiting import cpu_seconds
 
 BRACKETS = Brackets(("oncall/queues-1", "limits-0"), "https://docs.test/x")
 

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
 from ingest.store.terms import MAX_QUERY_TERMS, identifier_parts, identifiers, query_terms, row_text
-from tests.waiting import cpu_seconds
 
 
 def test_an_identifier_is_found_whole_and_in_parts() -> None:
