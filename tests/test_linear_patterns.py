@@ -57,8 +57,6 @@ def test_patterns_are_collected_from_wherever_they_are_written() -> None:
     assert {"search"} in uses
     written = [pattern.made.pattern for pattern in patterns("bot.reading.mentions")]
     assert written[-1].startswith("<@ab7c")
-        "<@ab7c"
-    )
 
 
 @pytest.mark.parametrize(
