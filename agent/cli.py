@@ -13,15 +13,15 @@ from rich.console import Console
 from rich.markdown import Markdown
 
 from agent.answer import Answer
-from agent.characters import printable
 from agent.conversation import CitedChunk, Conversation, Turn
+from agent.model.characters import printable
 from agent.settings import AgentSettings
 from ingest.errors import SettingsError
 from ingest.settings import IndexSettings, read_settings
 
 if TYPE_CHECKING:
-    from agent.budget import Spent
     from agent.loop import Agent, Progress
+    from agent.model.budget import Spent
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from agent.characters import encodable
+from agent.model.characters import encodable
 
 Speaker = Literal["person", "footnote", "other_bot"]
 

@@ -9,13 +9,12 @@ from anthropic.types import Message
 
 from agent.answer import Answer, Unsupported, Usage, Verdict, WebLink
 from agent.conversation import Conversation
-from agent.cost import add, cost_usd, tokens
-from agent.deadline import Deadline
 from agent.errors import ModelUnavailable
-from agent.progress import Progress
-from agent.retrieval import Retrieval
+from agent.model.cost import add, cost_usd, tokens
+from agent.model.deadline import Deadline
+from agent.searches import Retrieval
 from agent.tools.base import Corpus
-from agent.trace import Kind, Trace
+from agent.trace import Kind, Progress, Trace
 from ingest.documents import Passage
 
 

@@ -8,18 +8,18 @@ from typing import Any
 
 from anthropic.types import Message, ToolUseBlock
 
-from agent.content import passage_blocks, reply_text
-from agent.deadline import Deadline
+from agent.asides.self_check import reflect
 from agent.draft import Draft
 from agent.errors import ToolError
-from agent.model import Model, Request
-from agent.profiles import Profile
-from agent.progress import Progress
+from agent.model.client import Model, Request
+from agent.model.deadline import Deadline
+from agent.model.profiles import Profile
+from agent.passages import passage_blocks, reply_text
 from agent.prompts import prompt
-from agent.reflection import reflect
 from agent.tools import TOOLS, ToolResult, definitions, run_tool, taken_in
 from agent.tools.base import checked, failure
 from agent.tools.search_docs import SearchDocs
+from agent.trace import Progress
 
 _BY_NAME = {tool.name: tool for tool in TOOLS}
 

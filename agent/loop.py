@@ -12,25 +12,25 @@ from typing import Any
 from anthropic.types import Message
 
 from agent.answer import Answer
-from agent.budget import Budget, Spending
-from agent.content import reply_text
+from agent.asides.web import search_web
 from agent.conversation import Conversation
-from agent.deadline import Deadline, DeadlinePassed
 from agent.draft import Draft
 from agent.errors import Cancelled, ModelUnavailable, ParameterRefused
 from agent.exchange import Exchange, tool_calls
-from agent.memory import history, query_of, question, recalled
-from agent.model import ClaudeModel, Model
-from agent.offline import HELP, passages_answer
+from agent.fallback import HELP, passages_answer
+from agent.history import history, query_of, question, recalled
+from agent.model.budget import Budget, Spending
+from agent.model.client import ClaudeModel, Model
+from agent.model.deadline import Deadline, DeadlinePassed
+from agent.passages import reply_text
 from agent.preview import Preview
-from agent.progress import Progress
 from agent.prompts import prompt
-from agent.retrieval import Retrieval, SearchCache
 from agent.route import searches_first
+from agent.searches import Retrieval, SearchCache
 from agent.settings import AgentSettings
 from agent.tools import Corpus
+from agent.trace import Progress
 from agent.verdict import Judged, judge
-from agent.web import search_web
 from ingest.errors import IngestError, UnknownCollection
 from ingest.index import Index
 

@@ -8,9 +8,9 @@ carry, and words before a tool call stay hidden until all of the answer is known
 from collections.abc import Callable
 
 from agent.answer import Answer
-from agent.citations.brackets import Brackets, settle
-from agent.citations.statements import read_blocks
 from agent.draft import Draft
+from agent.grounding.ids import Brackets, settle
+from agent.grounding.statements import read_blocks
 from agent.verdict import judge
 
 

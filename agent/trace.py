@@ -1,6 +1,7 @@
-"""The record of an answer's steps: returned with the answer, stored by the bot's journal.
+"""What happens while an answer is made: shown as progress, and recorded step by step.
 
-It holds ids, numbers and the model's own queries; never the text of a person, a page or an answer.
+The record is returned with the answer and stored by the bot's journal. It holds ids, numbers and
+the model's own queries; never the text of a person, a page or an answer.
 """
 
 from dataclasses import dataclass, field
@@ -32,3 +33,12 @@ class Trace:
 
     def to_json(self) -> list[dict[str, Any]]:
         return [{"at": e.at, "kind": e.kind, **e.detail} for e in self.events]
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """One thing that happens now."""
+
+    kind: Literal["thinking", "searching", "reading", "writing"]
+    detail: str = ""
+    """The query or the path."""

@@ -4,11 +4,11 @@ import re
 from dataclasses import dataclass, replace
 
 from agent.answer import Verdict
-from agent.characters import unmarked
-from agent.citations import Grounded, Source, ground
 from agent.conversation import Conversation
-from agent.memory import said_by_people
-from agent.retrieval import Retrieval
+from agent.grounding import Grounded, Source, ground
+from agent.history import said_by_people
+from agent.model.characters import unmarked
+from agent.searches import Retrieval
 from ingest.documents import Passage
 
 _MARKER = re.compile(r"^[ \t\xa0*_`#>]*NOT[ _]IN[ _]DOCS\b[*_`.:!]*[ \t]*\n?", re.MULTILINE)

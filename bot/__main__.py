@@ -14,7 +14,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_group
 
-from bot.terminal import Terminal
+from bot.report.terminal_answers import Terminal
 from ingest.errors import FootnoteError
 
 
@@ -93,8 +93,8 @@ COMMANDS = (
     ),
     Deferred(
         "status",
-        "ingest.cli:app",
-        "Show what is indexed, from when, and when it is next brought up to date.",
+        "bot.cli:app",
+        "Show what is indexed, from when, when it is read again, and replies Slack has not taken.",
     ),
     Deferred(
         "doctor",

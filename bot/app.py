@@ -1,187 +1,176 @@
-"""The Bolt app: every listener in one list, and the middleware that notes before Slack is answered.
+"""The whole system in one process: settings -> index -> agent -> Bolt app -> schedule -> Slack.
 
-Bolt acknowledges an event before its listener runs, and never again: what must survive a crash has
-to be on disk by then. So ``note`` is a middleware; an error in it means no acknowledgement, and
-Slack delivers again.
+``serve`` is ``footnote run``. It connects before the index is ready, answers what an earlier
+process left behind, and on SIGTERM takes nothing more, finishes what is under way and goes.
 """
 
 import logging
-import re
-from collections.abc import Callable, Sequence
-from concurrent.futures import Executor
-from dataclasses import dataclass
-from typing import Any
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from datetime import timedelta
 
-from slack_bolt import Ack, App, BoltContext, BoltRequest, BoltResponse, Respond
-from slack_sdk import WebClient
-
-from bot.access import Visit
-from bot.answering import Answering
-from bot.events import Deleted, Edited, Question
-from bot.responses import say
-from bot.wording import NOT_NOW
+from agent.loop import build_agent
+from agent.settings import AgentSettings
+from bot.answering.first_ingest import Patient
+from bot.answering.rendering import rendering, runbooks
+from bot.build import Parts, build_bot
+from bot.channels import SECTIONS, read_channels, read_owners
+from bot.journal.claims import Journal, open_journal
+from bot.notices.notifier import Notices
+from bot.settings import BotSettings
+from bot.signals import Ending
+from bot.slack.clients import identify, open_clients
+from bot.slack.endpoint import listen
+from bot.slack.socket_mode import SlackSocket
+from ingest.config_file import read_collections, read_config_file
+from ingest.data_folder import own_data_folder
 from ingest.errors import FootnoteError
+from ingest.index import open_index
+from ingest.runs.record import Runs
+from ingest.runs.schedule import Schedule
+from ingest.settings import IndexSettings, read_settings
 
 log = logging.getLogger(__name__)
 
-ANYTHING = re.compile(r".*", re.DOTALL)
+TEND_SECONDS = 20.0
+"""How often claims are renewed and abandoned ones looked for."""
+CONSIDER_SECONDS = 5.0
+"""What listeners have at the end."""
 
 
-@dataclass(frozen=True, slots=True)
-class Listener:
-    """One thing Slack sends and what is done about it."""
+class Service:
+    """The bot and all that it needs. No event comes before ``connect``."""
 
-    kind: str
-    """Name of Bolt's registering method: event, action, command, shortcut, view."""
-    name: Any
-    """What it listens to: a name, a pattern or constraints."""
-    handle: Callable[..., None]
-
-
-@dataclass(frozen=True, slots=True)
-class Interaction:
-    """What somebody does with a command, a shortcut, a button or a form.
-
-    It is acknowledged, and handled only for those who may use Footnote there.
-    """
-
-    kind: str
-    name: Any
-    handle: Callable[[dict[str, Any], Respond], None]
-    is_public: bool = False
-    """Whether everybody in the channel sees what comes of it."""
-    when_off: bool = False
-    """Whether it is handled where Footnote is switched off."""
-
-
-def build_app(
-    client: WebClient,
-    answering: Answering,
-    listeners: Sequence[Listener | Interaction],
-    *,
-    signing_secret: str | None = None,
-    executor: Executor | None = None,
-) -> App:
-    """The app with its listeners; the client carries token and address."""
-    bolt = logging.getLogger("slack_bolt.footnote")
-    bolt.setLevel(logging.ERROR)  # it warns of SLACK_BOT_TOKEN beside the client that holds it
-    app = _Door(
-        client=client,
-        signing_secret=signing_secret,
-        request_verification_enabled=signing_secret is not None,
-        listener_executor=executor,
-        logger=bolt,
-    )
-    app.error(_log_failure)
-    app.middleware(_note(answering))
-    for listener in listeners:
-        handle = listener.handle
-        if isinstance(listener, Interaction):
-            handle = _guarded(answering, listener)
-        getattr(app, listener.kind)(listener.name)(handle)
-    return app
-
-
-def _log_failure(error: Exception) -> None:
-    """What a middleware or a listener left undone: Slack delivers an event again, or it is found.
-
-    The causes of what is told in a line, such as a database that is away, say nothing more.
-    """
-    if isinstance(error, FootnoteError):
-        log.warning("not done: %s", error)
-    else:
-        log.error("a listener failed", exc_info=error)
-
-
-def _guarded(answering: Answering, interaction: Interaction) -> Callable[[Ack, Any, Respond], None]:
-    def handle(ack: Ack, body: dict[str, Any], respond: Respond) -> None:
-        ack()
-        visit = Visit.by(body, is_public=interaction.is_public)
-        told = answering.access.refusal(visit, when_off=interaction.when_off)
-        if told is None:
-            try:
-                interaction.handle(body, respond)
-            except FootnoteError:
-                if respond.response_url:
-                    say(respond, NOT_NOW, body=body)
-                raise
-        elif respond.response_url:  # a form has none, and nobody opens one who may not
-            say(respond, told, body=body)
-
-    return handle
-
-
-class _Door(App):
-    """Turns away what Bolt could not route: it would fail inside, and be delivered again."""
-
-    def dispatch(self, req: BoltRequest) -> BoltResponse:
-        if _is_whole(req.body):
-            return super().dispatch(req)
-        log.warning("ignored a delivery that is no event, action or view as Slack sends them")
-        # Over HTTP nobody has looked at its signature yet.
-        return BoltResponse(status=200 if req.mode == "socket_mode" else 400, body="")
-
-
-def _is_whole(body: dict[str, Any]) -> bool:
-    event, actions = body.get("event", {"type": ""}), body.get("actions", [{}])
-    return (
-        isinstance(event, dict)
-        and isinstance(event.get("type"), str)
-        and isinstance(actions, list)
-        and actions != []
-        and all(isinstance(action, dict) for action in actions)
-        and (isinstance(body.get("view"), dict) or not str(body.get("type")).startswith("view_"))
-    )
-
-
-def event_listeners(answering: Answering, revise: Callable[[Question], None]) -> list[Listener]:
-    """What makes questions: mentions, messages, and everything that happens to them."""
-
-    def handle(context: BoltContext) -> None:
-        found = context.get("found")
-        if isinstance(found, Question):
-            answering.consider(found)
-        elif isinstance(found, Edited):
-            revise(found.question)
-        elif isinstance(found, Deleted):
-            answering.forget(found)
-
-    def stopped(event: dict[str, Any]) -> None:
-        """Somebody pressed Slack's own Stop button."""
-        answering.stop_thread(str(event.get("channel")), str(event.get("thread_ts")))
-
-    return [
-        Listener("event", "app_mention", handle),
-        Listener("event", "message", handle),
-        Listener("event", "agent_session_stopped", stopped),
-    ]
-
-
-def catch_all() -> list[Listener]:
-    """Acknowledges whatever has no listener: what is not acknowledged is delivered again."""
-
-    def ignore_event(body: dict[str, Any]) -> None:
-        log.debug("nothing to do for an event of type %s", body["event"].get("type"))
-
-    def ignore(ack: Ack) -> None:
-        ack()
-
-    return [
-        Listener("event", ANYTHING, ignore_event),
-        Listener("action", ANYTHING, ignore),
-        Listener("command", ANYTHING, ignore),
-        Listener("shortcut", ANYTHING, ignore),
-        Listener("view", ANYTHING, ignore),
-    ]
-
-
-def _note(answering: Answering) -> Callable[..., None]:
-    def note(
-        req: BoltRequest, context: BoltContext, body: dict[str, Any], next: Callable[[], None]
+    def __init__(
+        self,
+        settings: BotSettings,
+        index_settings: IndexSettings,
+        agent_settings: AgentSettings,
     ) -> None:
-        if "event" in body:
-            retries = (req.headers.get("x-slack-retry-num") or ["0"])[0]
-            context["found"] = answering.note(body, retried=retries != "0")
-        next()
+        self.settings = settings
+        self._stack = ExitStack()
+        try:
+            self._open(index_settings, agent_settings)
+        except BaseException:
+            self._stack.close()
+            raise
+        self._stopping = threading.Event()
+        self._disconnect: Callable[[], None] = lambda: None
 
-    return note
+    def _open(self, index_settings: IndexSettings, agent_settings: AgentSettings) -> None:
+        clients = open_clients(self.settings)
+        me = identify(clients.read)
+        self._stack.enter_context(own_data_folder(index_settings.data_dir))
+        self.journal = self._open_journal(index_settings)
+        config = read_config_file(index_settings, SECTIONS)
+        collections = read_collections(config)
+        self.index = open_index(index_settings, collections=collections)
+        self._stack.callback(self.index.close)
+        self.schedule = Schedule(index_settings, self.index)
+        self._listening = ThreadPoolExecutor(16, thread_name_prefix="listener")
+        self._stack.callback(self._listening.shutdown, wait=False, cancel_futures=True)
+        runs = Runs(index_settings.data_dir)
+        stale_after = timedelta(hours=index_settings.stale_after_hours)
+        agent = build_agent(self.index, agent_settings, self.journal.spent)
+        self.bot = build_bot(
+            Parts(
+                settings=self.settings,
+                clients=clients,
+                me=me,
+                journal=self.journal,
+                index=self.index,
+                agent=Patient(agent, self.index, lambda: self.schedule.is_catching_up),
+                render=rendering(self.index, stale_after),
+                runbook=runbooks(self.index),
+                last_run=runs.last,
+                reindex=lambda: runs.request({}),
+                listening=self._listening,
+                channels=read_channels(config, collections),
+                owners=read_owners(config),
+                stale_after=stale_after,
+            )
+        )
+        self.notices = Notices(
+            clients,
+            self.journal,
+            self.index,
+            self.settings,
+            index_settings.timezone,
+            wanted=lambda channel: self.bot.answering.channel(channel).change_notes,
+        )
+
+    def _open_journal(self, index_settings: IndexSettings) -> Journal:
+        journal = open_journal(
+            self.settings.journal_url,
+            index_settings.data_dir,
+            store_text=self.settings.store_text,
+        )
+        self._stack.callback(journal.close)
+        return journal
+
+    def connect(self, *, http: bool) -> None:
+        """Hear Slack."""
+        if http:
+            self._disconnect = listen(self.bot.app, self.settings.port)
+        else:
+            socket = SlackSocket(self.bot.app, _app_token(self.settings))
+            socket.connect()
+            self._disconnect = socket.close
+
+    def start(self) -> None:
+        """Bring the index up to date and answer what was left behind."""
+        self.schedule.start()
+        self.notices.start()
+        threading.Thread(target=self._tend, name="tend", daemon=True).start()
+        threading.Thread(target=self._warm, name="warm", daemon=True).start()
+
+    def stop(self) -> None:
+        """Take nothing more, finish what is under way, close everything."""
+        self._stopping.set()
+        self._disconnect()
+        # What was acknowledged is considered before answers are taken no more.
+        considered = threading.Thread(target=self._listening.shutdown, daemon=True)
+        considered.start()
+        considered.join(CONSIDER_SECONDS)
+        self.bot.answering.drain(self.settings.drain_seconds)
+        self.schedule.stop()
+        self.notices.stop()
+        self._stack.close()
+
+    def _warm(self) -> None:
+        """Spare the first question the reading of the index."""
+        try:
+            self.index.warm()
+        except FootnoteError as error:
+            log.debug("nothing to warm up: %s", error)
+
+    def _tend(self) -> None:
+        """Keep this process's claims alive and take over those of processes that died."""
+        at_start = True
+        while not self._stopping.is_set():
+            try:
+                self.bot.answering.renew()
+                self.bot.recovery.recover(at_start=at_start)
+                at_start = False
+            except FootnoteError as error:  # a database that is away comes back
+                log.warning("Tending the journal failed: %s", error)
+            except Exception:  # the edge of the thread: the next round may succeed
+                log.exception("tending the journal failed")
+            self._stopping.wait(TEND_SECONDS)
+
+
+def serve(settings: BotSettings, ending: Ending, *, http: bool) -> None:
+    """Run until SIGTERM or SIGINT."""
+    with ending.interrupting():
+        service = Service(settings, read_settings(IndexSettings), read_settings(AgentSettings))
+        service.connect(http=http)
+    service.start()
+    ending.wait()
+    log.info("Stopping: answers under way have %.0f s.", settings.drain_seconds)
+    service.stop()
+
+
+def _app_token(settings: BotSettings) -> str:
+    return settings.app_token.get_secret_value() if settings.app_token else ""

@@ -13,6 +13,8 @@ from pydantic import BeforeValidator, Field, Strict
 from agent.conversation import Conversation
 from ingest.config_file import ConfigFile, Line, Section
 
+SECTIONS = ("channels", "owners")
+"""What the bot reads in ``footnote.toml``."""
 DEFAULT, DIRECT = "default", "direct"
 OFF = "I am switched off in this channel. Ask me in another one, or in a direct message."
 _ID = re.compile(r"[CDG][A-Z0-9]{2,}")

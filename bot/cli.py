@@ -16,14 +16,13 @@ from rich.console import Console
 from rich.logging import RichHandler
 
 from ingest.errors import SettingsError
-from ingest.terminal import print_json
+from ingest.terminal import AsJson, DataDir, print_json
 
 app = typer.Typer()
 debug_app = typer.Typer()
 
 Port = Annotated[int, typer.Option(min=1, max=65535, help="Port of the local Slack workspace.")]
 NAMED = "Id of an answer, or Slack's link to its question or reply"
-AsJson = Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")]
 
 
 @app.command("try")
@@ -38,9 +37,12 @@ def try_it(
 
     Without ANTHROPIC_API_KEY answers are the best passages, verbatim; with it, Claude answers.
     """
-    from bot.trial import run_trial
+    from bot.signals import Ending
 
-    run_trial(docs, port)
+    ending = Ending().listen()
+    with ending.interrupting():
+        from bot.trial import run_trial
+    run_trial(docs, port, ending)
 
 
 @app.command()
@@ -58,14 +60,16 @@ def run(
     FOOTNOTE_DOCS_REPO. `footnote doctor` says what is missing.
     """
     from bot.settings import BotSettings
+    from bot.signals import Ending
     from ingest.settings import read_settings
 
     settings = read_settings(BotSettings, port=port)
     settings.require_tokens(http=http)
-    from bot.run import serve  # loads every library there is
-
     _log_to_stderr(settings.log_level)
-    serve(settings, http=http)
+    ending = Ending().listen()
+    with ending.interrupting():
+        from bot.app import serve  # loads every library there is
+    serve(settings, ending, http=http)
 
 
 @app.command()
@@ -85,6 +89,24 @@ def sandbox(
 
     _log_to_stderr("INFO")
     Sandbox(events_url=events).serve_forever(port)
+
+
+@app.command()
+def status(data_dir: DataDir = None, as_json: AsJson = False) -> None:
+    """Show what is indexed, from when, when it is read again, and replies Slack has not taken."""
+    from bot.report.terminal_answers import replies_not_taken
+    from ingest.cli import print_state
+    from ingest.runs.state import read_state
+    from ingest.settings import IndexSettings, read_settings
+
+    settings = read_settings(IndexSettings, data_dir=data_dir)
+    state, replies = read_state(settings), replies_not_taken(settings.data_dir)
+    if as_json:
+        print_json({**state, "replies": [reply.to_json() for reply in replies]})
+        return
+    print_state(state)
+    for reply in replies:
+        print(f"{'reply':<10} {reply}")  # noqa: T201
 
 
 @app.command()
@@ -111,7 +133,7 @@ def trace(
     as_json: AsJson = False,
 ) -> None:
     """Show how an answer came about: requests, searches, passages, checks, time and cost."""
-    from bot.traces import find_answer, newest, print_newest, print_trace, trace_json
+    from bot.report.traces import find_answer, newest, print_newest, print_trace, trace_json
 
     journal = context.obj.journal
     if answer_id is None:
@@ -138,8 +160,8 @@ def replay(
 
     The question is read from Slack again; those of the terminal only if FOOTNOTE_STORE_TEXT is on.
     """
-    from bot.replay import print_difference, replay
-    from bot.traces import find_answer
+    from bot.report.replay import print_difference, replay
+    from bot.report.traces import find_answer
 
     record = find_answer(context.obj.journal, answer_id)
     answer, told = replay(record, context.obj)
@@ -175,7 +197,7 @@ def report(
 @debug_app.command("message")
 def debug_message() -> None:
     """A Slack message object -> {text}: what the bot reads in it."""
-    from bot.alerts import message_json
+    from bot.reading.message import message_json
 
     _filter_json(message_json)
 
@@ -191,7 +213,7 @@ def debug_render() -> None:
 @debug_app.command("ground")
 def debug_ground() -> None:
     """{question, passages, answer, ...} -> the verdict on an answer's citations and spans."""
-    from agent.citations import ground_json
+    from agent.grounding import ground_json
 
     _filter_json(ground_json)
 

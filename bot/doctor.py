@@ -11,22 +11,22 @@ from typing import Any, Literal
 from rich.console import Console
 from slack_sdk import WebClient
 
-from agent.checkup import examine_model
+from agent.model.checkup import examine_model
 from agent.settings import AgentSettings
-from bot.channels import read_channels
-from bot.clients import SILENT, SLACK_FAILED, greet, open_clients, slack_error
-from bot.database import open_database
-from bot.manifest import read_manifest
+from bot.channels import SECTIONS, read_channels
+from bot.journal.database import open_database
 from bot.settings import BotSettings
-from ingest.chroma import probe_server
+from bot.slack.clients import SILENT, SLACK_FAILED, greet, open_clients, slack_error
+from bot.slack.manifest import read_manifest
 from ingest.config_file import read_collections, read_config_file
-from ingest.embedder import open_embedder
+from ingest.data_folder import probe_data_folder
+from ingest.embedding.embedder import open_embedder
 from ingest.errors import FootnoteError, SettingsError
-from ingest.ownership import probe_data_folder
+from ingest.index import probe_server
 from ingest.repo import probe_docs_repo
-from ingest.schedule import read_trigger
+from ingest.runs.schedule import read_trigger
+from ingest.runs.state import read_state
 from ingest.settings import IndexSettings, Settings, read_settings
-from ingest.state import read_state
 
 State = Literal["ok", "note", "fail"]
 _MARKS = {"ok": "[green]ok[/]  ", "note": "[yellow]note[/]", "fail": "[red]FAIL[/]"}
@@ -118,7 +118,7 @@ def _check(name: str, look: Callable[[], str]) -> list[Finding]:
 
 
 def _config(settings: IndexSettings) -> str:
-    config = read_config_file(settings)
+    config = read_config_file(settings, SECTIONS)
     collections = read_collections(config)
     channels = read_channels(config, collections).configured
     if not config.text:

@@ -5,21 +5,20 @@ a real index.
 """
 
 import logging
-import signal
-import threading
 from pathlib import Path
 
 from pydantic import SecretStr
 from rich.console import Console
 
 from agent.settings import AgentSettings
-from bot.run import Bot
+from bot.app import Service
 from bot.sandbox.server import Sandbox
 from bot.settings import BotSettings
+from bot.signals import Ending
 from ingest.documents import Page
 from ingest.errors import FootnoteError, IngestError
-from ingest.handover import ingest_anywhere
 from ingest.index import Index
+from ingest.runs.terminal_run import ingest_anywhere
 from ingest.settings import IndexSettings, read_settings
 from ingest.shipped import SAMPLE_DOCS
 
@@ -29,7 +28,7 @@ _FENCES = ("```", "~~~")
 log = logging.getLogger(__name__)
 
 
-def run_trial(docs: Path | None, port: int) -> None:
+def run_trial(docs: Path | None, port: int, ending: Ending) -> None:
     """Serve until interrupted. ``docs`` takes the place of the sample docs."""
     console = Console(stderr=True, highlight=False)
     folder = _docs_folder(docs)
@@ -43,13 +42,20 @@ def run_trial(docs: Path | None, port: int) -> None:
             'Stop what uses it, or choose another: make try ARGS="--port 8766".'
         ) from error
     try:
-        _serve(sandbox, url, pages, folder, console, samples=docs is None)
+        _serve(sandbox, url, pages, folder, console, ending, samples=docs is None)
     finally:
         sandbox.stop()
 
 
 def _serve(
-    sandbox: Sandbox, url: str, pages: "Pages", folder: Path, console: Console, *, samples: bool
+    sandbox: Sandbox,
+    url: str,
+    pages: "Pages",
+    folder: Path,
+    console: Console,
+    ending: Ending,
+    *,
+    samples: bool,
 ) -> None:
     index_settings = read_settings(IndexSettings)
     index_settings = index_settings.model_copy(
@@ -62,22 +68,22 @@ def _serve(
         }
     )
     # A folder named by hand is what the person wants indexed, however little of it is left.
-    report = ingest_anywhere(index_settings, {"confirm_large_deletion": True}, console, ask=False)
-    agent_settings = read_settings(AgentSettings)
-    bot = Bot(_sandbox_settings(sandbox), index_settings, agent_settings)
-    pages.index = bot.index
-    stop = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
-    bot.start(http=False)
+    options = {"confirm_large_deletion": True}
+    with ending.interrupting():
+        report = ingest_anywhere(index_settings, options, console, ask=False)
+        agent_settings = read_settings(AgentSettings)
+        service = Service(_sandbox_settings(sandbox), index_settings, agent_settings)
+        pages.index = service.index
+        service.connect(http=False)
+    service.start()
     try:
         console.print(f"{report['documents']} pages are indexed. Open {url} and write:")
         console.print(f"    {QUESTION if samples else '@Footnote and your question'}", style="bold")
         console.print(_mode(agent_settings), style="dim")
         console.print("Ctrl-C ends it.", style="dim")
-        stop.wait()
+        ending.wait()
     finally:
-        bot.stop()
+        service.stop()
 
 
 def _sandbox_settings(sandbox: Sandbox) -> BotSettings:

@@ -1,4 +1,4 @@
-"""``footnote ingest``, ``footnote search`` and ``footnote status``: the index in a terminal."""
+"""``footnote ingest`` and ``footnote search``: the index in a terminal."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 
 from ingest.settings import IndexSettings, read_settings
-from ingest.terminal import print_json
+from ingest.terminal import AsJson, DataDir, print_json
 
 # What loads Chroma is imported by the command that needs it: it takes a second, `--help` does not.
 
@@ -19,12 +19,6 @@ app = typer.Typer(no_args_is_help=True, add_completion=False)
 
 _SHOWN_PER_REASON = 10
 _UNLIKELY = "Nothing here is likely to answer that."
-
-DataDir = Annotated[
-    Path | None,
-    typer.Option(help="Folder with the index; else FOOTNOTE_DATA_DIR, else .footnote."),
-]
-AsJson = Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")]
 
 
 @app.command()
@@ -66,7 +60,7 @@ def ingest(
     - `footnote ingest ./docs`
     - `footnote ingest https://github.com/acme/handbook --root docs`
     """
-    from ingest.handover import ingest_anywhere
+    from ingest.runs.terminal_run import ingest_anywhere
 
     if source and Path(source).expanduser().is_dir():
         source = str(Path(source).expanduser().resolve())  # whoever does it may be elsewhere
@@ -154,15 +148,8 @@ def search(
         Console(stderr=True).print(why, style="yellow")
 
 
-@app.command()
-def status(data_dir: DataDir = None, as_json: AsJson = False) -> None:
-    """Show what is indexed, from when, and when it is next brought up to date."""
-    from ingest.state import read_state
-
-    state = read_state(read_settings(IndexSettings, data_dir=data_dir))
-    if as_json:
-        print_json(state)
-        return
+def print_state(state: Mapping[str, Any]) -> None:
+    """The state of the index, a line a fact."""
     console = Console(highlight=False)
     for name, value in _described(state):
         console.print(f"{name:<10} {value}", markup=False, soft_wrap=True)

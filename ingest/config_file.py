@@ -29,7 +29,7 @@ from ingest.globs import checked_glob
 from ingest.settings import IndexSettings
 
 DEFAULT_NAME = "footnote.toml"
-_SECTIONS = ("collections", "channels", "owners")
+_OWN = ("collections",)
 _NAME = re.compile(r"[\w.-]{1,64}")
 _EXPECTED = {
     "bool_type": "has to be true or false",
@@ -112,10 +112,15 @@ class ConfigFile:
         cure = f"Did you mean {near[0]}?" if near else f"There is {', '.join(known)}"
         return self.mistake(keys, f"is not known. {cure}")
 
-    def check_sections(self) -> None:
+    def check_sections(self, others: Sequence[str] | None) -> None:
+        """Raise SettingsError for a section that nobody reads.
+
+        Without the names of ``others``, a section is a mistake only where it resembles our own.
+        """
         for name in self.tables:
-            if name not in _SECTIONS:
-                raise self._unknown((name,), _SECTIONS)
+            known = (*_OWN, *(others or ()))
+            if name not in known and (others is not None or get_close_matches(name, _OWN)):
+                raise self._unknown((name,), known)
 
     def _line(self, keys: Sequence[str]) -> int:
         """Where the statement begins that gives these keys a value, or else the one around them.
@@ -141,8 +146,11 @@ class ConfigFile:
         return 1
 
 
-def read_config_file(settings: IndexSettings) -> ConfigFile:
-    """The file that FOOTNOTE_CONFIG names, else ``footnote.toml`` here, if there is one."""
+def read_config_file(settings: IndexSettings, others: Sequence[str] | None = None) -> ConfigFile:
+    """The file that FOOTNOTE_CONFIG names, else ``footnote.toml`` here, if there is one.
+
+    ``others``: the sections that the caller reads besides ``[collections]``.
+    """
     path = settings.config or Path(DEFAULT_NAME)
     try:
         text = path.read_text(encoding="utf-8-sig")
@@ -158,7 +166,7 @@ def read_config_file(settings: IndexSettings) -> ConfigFile:
         config = ConfigFile(path, text, tomllib.loads(text))
     except (ValueError, RecursionError) as error:
         raise SettingsError(f"{path} is not TOML: {_in_one_line(str(error))}.") from None
-    config.check_sections()
+    config.check_sections(others)
     return config
 
 

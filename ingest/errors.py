@@ -25,6 +25,8 @@ DocsRepoProblem = Literal[
     "ref_missing",
     "root_missing",
     "local_clone_corrupt",
+    "no_repository",
+    "not_trusted",
     "not_a_folder",
     "transport_refused",
 ]

@@ -1,13 +1,21 @@
-"""What commands show: one JSON object on stdout, or on stderr a bar of how far something is."""
+"""What commands share: options, one JSON object on stdout, on stderr a bar of how far work is."""
 
 import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
 
+import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+AsJson = Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")]
+DataDir = Annotated[
+    Path | None,
+    typer.Option(help="Folder with the index; else FOOTNOTE_DATA_DIR, else .footnote."),
+]
 
 Heard = Callable[[str, int, int | None], None]
 """What is being done, how far, and of how much."""

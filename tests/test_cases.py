@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.agent import test_grounding_cases as grounding
-from tests.bot import rendered as render
-from tests.bot import test_alert_cases as alerts
-from tests.bot import test_event_cases as events
-from tests.bot.play import OPERATIONS as EVENT_OPERATIONS
-from tests.bot.play import Envelope
+from tests.agent.grounding import test_grounding_cases as grounding
+from tests.bot.blocks import rendered as render
+from tests.bot.question import test_event_cases as events
+from tests.bot.question.play import OPERATIONS as EVENT_OPERATIONS
+from tests.bot.question.play import Envelope
+from tests.bot.reading import test_alert_cases as alerts
 from tests.cases import (
     FOLDER,
     Json,
@@ -29,9 +29,9 @@ from tests.cases import (
     require,
     table,
 )
-from tests.ingest import sync_expectations as sync
-from tests.ingest import test_docs_cases as docs
-from tests.ingest.sync import Play
+from tests.ingest.pipeline import sync_expectations as sync
+from tests.ingest.pipeline.sync import Play
+from tests.ingest.readers import test_docs_cases as docs
 from tests.ingest.sync_operations import OPERATIONS as SYNC_OPERATIONS
 from tests.ingest.trees import OPERATIONS as DOCS_OPERATIONS
 from tests.ratchet import FAILS_TODAY

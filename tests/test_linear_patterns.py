@@ -52,10 +52,12 @@ def test_no_pattern_outgrows_its_text(module: str) -> None:
 
 
 def test_patterns_are_collected_from_wherever_they_are_written() -> None:
-    uses = [pattern.uses for pattern in patterns("bot.phrases")]
+    uses = [pattern.uses for pattern in patterns("bot.question.intent")]
     assert {"match"} in uses
     assert {"search"} in uses
-    assert [pattern.made.pattern for pattern in patterns("bot.mentions")][-1].startswith("<@ab7c")
+    assert [pattern.made.pattern for pattern in patterns("bot.reading.mentions")][-1].startswith(
+        "<@ab7c"
+    )
 
 
 @pytest.mark.parametrize(

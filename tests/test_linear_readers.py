@@ -15,36 +15,37 @@ from anthropic import APIStatusError
 from anthropic.types import CitationsSearchResultLocation, TextBlock
 from httpx2 import Request, Response
 
-from agent.citations import Source, ground, ground_json
-from agent.content import paragraphs, reply_text
+from agent.asides.web import public_words
 from agent.conversation import Conversation, Turn
-from agent.failures import names_parameter, unavailable
-from agent.memory import history, query_of
-from agent.offline import passages_text
+from agent.fallback import passages_text
+from agent.grounding import Source, ground, ground_json
+from agent.history import history, query_of
+from agent.model.failures import names_parameter, unavailable
+from agent.passages import paragraphs, reply_text
 from agent.route import is_small_talk
-from agent.web import public_words
-from bot.alert_names import read_alert
-from bot.alerts import message_json
-from bot.blocks import render_json, render_runbook
 from bot.blocks.elements import shortened
-from bot.change_note import Change, change_note, find_successor, stands_in
-from bot.events import Identity, Question, read_message
-from bot.manners import decide
-from bot.markup import plain_parts
-from bot.phrases import asks, is_stop
-from bot.remarks import is_remark
-from bot.sandbox.mrkdwn import render
-from bot.sandbox.people import as_sent
-from bot.sandbox.rendering import MARKDOWN
-from bot.sandbox.rich_text import from_markdown
-from bot.sandbox.translation import typed_blocks
-from bot.thread import build_conversation
-from ingest.chunker import chunk_document
+from bot.blocks.render import render_json, render_runbook
+from bot.notices.change_note import Change, change_note, find_successor, stands_in
+from bot.question.event import Question, read_message
+from bot.question.intent import asks, is_stop
+from bot.question.policy import decide
+from bot.question.remarks import is_remark
+from bot.question.thread import build_conversation
+from bot.reading.message import message_json
+from bot.reading.mrkdwn import plain_parts
+from bot.runbooks.alert import read_alert
+from bot.sandbox.events.read_back import from_markdown
+from bot.sandbox.events.translation import typed_blocks
+from bot.sandbox.page.message_html import MARKDOWN
+from bot.sandbox.page.mrkdwn_html import render
+from bot.sandbox.people.posting import as_sent
+from bot.slack.identity import Identity
+from ingest.chunks.chunker import chunk_document
 from ingest.documents import Passage
-from ingest.index.retrieval import SENTENCE
-from ingest.loader import UnreadableDocument, load
+from ingest.index.search import SENTENCE
 from ingest.readers.decoding import decode
-from ingest.terms import identifier_parts, query_terms, row_text
+from ingest.readers.loader import UnreadableDocument, load
+from ingest.store.terms import identifier_parts, query_terms, row_text
 from tests.growth import APART, Work, growth
 
 ME = Identity("U0FOOTNOTE", "B0FOOTNOTE", "T0SANDBOX")
@@ -209,8 +210,9 @@ PAGES = [
 ]
 MESSAGE = [*SIGNS, *WORDS, *SLACK, "```\n", "http://a ", "a@b.c "]
 ANSWER = [*SIGNS, *MARKS, *CITATIONS]
+RICH = [*CITATIONS, "**", "`a` ", "[a](b) ", "- a\n", "> a\n", "|a|b\n", "<http://a|"]
 PAGE = [*SIGNS, *MARKS, *PAGES]
-LONGEST, FEWEST = 2_000, 400
+LONGEST, FEWEST = 1_600, 400
 """Characters of a text, and pieces of it."""
 SOURCE = "The pool has 400 connections: run `kubectl rollout restart deploy/a -n b` within 5 min."
 
@@ -349,7 +351,7 @@ READERS: dict[str, tuple[Callable[[str], object], list[str]]] = {
     "a question": (asked, [*MESSAGE, *VALUES]),
     "notices": (lambda text: (plain_parts(text), shortened(text, 3_000)), MESSAGE),
     "debug render": (lambda text: render_json(rendered(text, "markdown")), ANSWER),
-    "rich text": (lambda text: render_json(rendered(text, "rich_text")), [*MARKS, *CITATIONS]),
+    "rich text": (lambda text: render_json(rendered(text, "rich_text")), RICH),
     "a page that is linked": (linked, [*SIGNS, *MARKS]),
     "a runbook": (lambda text: render_runbook([passage(text)], text), MARKS),
     "debug ground": (grounded, [*ANSWER, *VALUES]),

@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from agent.answer import Verdict
 from agent.conversation import Conversation, Speaker, Turn
 from ingest.errors import SettingsError
-from ingest.questions import Question, read_questions
+from ingest.evaluate.questions import Question, read_questions
 
 _EXPECTED: dict[str, tuple[Verdict, ...]] = {
     "answerable": ("answered",),

@@ -12,13 +12,13 @@ from agent.evals import decisions as decision_scores
 from agent.evals.cases import read_cases
 from agent.evals.measure import Measurement, measure
 from agent.evals.outcomes import Mode, Outcomes
-from agent.evals.page import write_page
+from agent.evals.scorecard import write_page
 from agent.evals.tables import Scores, print_answers, print_decisions, print_trajectory
 from agent.settings import AgentSettings
 from ingest.errors import SettingsError
 from ingest.settings import IndexSettings, read_settings
 from ingest.shipped import EVAL_CASES, SAMPLE_DOCS
-from ingest.terminal import print_json, progress_bar
+from ingest.terminal import AsJson, print_json, progress_bar
 
 app = typer.Typer()
 
@@ -63,7 +63,6 @@ AnyModel = Annotated[
 Page = Annotated[
     Path | None, typer.Option("--report", help="Write an HTML page, too.", metavar="FILE")
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")]
 
 
 @app.command()

@@ -10,7 +10,7 @@ from agent.evals.decisions import Pair
 from agent.evals.outcomes import Outcome, Outcomes, ask_all
 from agent.evals.trajectory import Trajectory, trajectory
 from agent.settings import AgentSettings
-from ingest.embedder import open_embedder
+from ingest.embedding.embedder import open_embedder
 from ingest.evaluate import EVAL_FOLDER, open_corpus
 from ingest.settings import IndexSettings
 from ingest.terminal import Heard

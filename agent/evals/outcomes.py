@@ -14,11 +14,11 @@ from anthropic.types import Message
 from pydantic import TypeAdapter, ValidationError
 
 from agent.answer import Answer, Usage, Verdict
-from agent.deadline import Deadline
 from agent.evals.cases import Case
 from agent.loop import Agent
-from agent.model import ClaudeModel, Listener, Request
-from agent.profiles import Profile
+from agent.model.client import ClaudeModel, Listener, Request
+from agent.model.deadline import Deadline
+from agent.model.profiles import Profile
 from agent.settings import AgentSettings
 from ingest.errors import SettingsError
 from ingest.index import Index

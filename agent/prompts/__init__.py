@@ -1,12 +1,5 @@
-"""Prompts are files beside this one, reviewed as prose; this loads them by name."""
+"""What the model is told, as files that are reviewed as prose."""
 
-from functools import cache
-from importlib.resources import files
-from string import Template
+from agent.prompts.load import prompt
 
-
-@cache
-def prompt(name: str) -> Template:
-    """The prompt ``name``; ``$words`` in it are filled by the caller."""
-    text = files(__name__).joinpath(f"{name}.md").read_text(encoding="utf-8")
-    return Template(text.strip())
+__all__ = ["prompt"]

@@ -1,10 +1,6 @@
-"""The tools that the model may call, in the order in which it is told of them."""
+"""A tool call of the model -> its result: a file a tool, and the list of them."""
 
 from agent.tools.base import Corpus, Tool, ToolResult, definitions, run_tool, taken_in
-from agent.tools.list_documents import ListDocuments
-from agent.tools.read_document import ReadDocument
-from agent.tools.search_docs import SearchDocs
-
-TOOLS: tuple[Tool, ...] = (SearchDocs(), ReadDocument(), ListDocuments())
+from agent.tools.registry import TOOLS
 
 __all__ = ["TOOLS", "Corpus", "Tool", "ToolResult", "definitions", "run_tool", "taken_in"]

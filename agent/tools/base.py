@@ -13,8 +13,8 @@ from typing import Any, Protocol
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from agent.errors import ToolError
-from agent.progress import Progress
-from agent.retrieval import Found, Retrieval
+from agent.searches import Found, Retrieval
+from agent.trace import Progress
 from ingest.documents import CollectionInfo, DocumentInfo, Passage
 from ingest.errors import FootnoteError
 

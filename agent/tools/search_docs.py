@@ -6,9 +6,9 @@ from typing import Any
 from pydantic import Field
 
 from agent.errors import ToolError
-from agent.progress import Progress
-from agent.retrieval import Retrieval
+from agent.searches import Retrieval
 from agent.tools.base import Arguments, Corpus, ToolResult, plain_schema
+from agent.trace import Progress
 from ingest.errors import UnknownCollection
 
 _MOST = 20

@@ -9,7 +9,7 @@ from typing import SupportsIndex
 
 from markdown_it.rules_block import StateBlock, table
 
-from agent.citations.statements import code_spans
+from agent.grounding import code_spans
 
 BAR = "\ufdd0"
 """Stands for a bar that ends no cell, as long as cells are read. A character of no language."""

@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from bot.blocks.addresses import openable
-from bot.markup import escape
+from bot.reading.addresses import openable
+from bot.reading.mrkdwn import escape
 
 Block = dict[str, Any]
 

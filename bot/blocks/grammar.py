@@ -15,8 +15,8 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock, reference
 from markdown_it.rules_inline import StateInline
 
-from bot.blocks.addresses import ADDRESS, trimmed
 from bot.blocks.bars import table_with_bars
+from bot.reading.addresses import ADDRESS, trimmed
 
 _SLACK_LINK = re.compile(r"<((?:https?|mailto):[^\s<>|]*)\|([^<>\n]*)>")
 _DEFINITION = re.compile(r"\[([^\[\]\n]{1,200})\]:[ \t]*<?(?:[a-z][a-z0-9+.-]*:|\.{0,2}/|#)", re.I)
@@ -148,7 +148,7 @@ def _dunder(state: StateInline, silent: bool) -> bool:
 
 def _plain_parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": True, "maxNesting": 100})
-    # Addresses are judged, and encoded, in bot.blocks.addresses alone.
+    # Addresses are judged, and encoded, in bot.blocks.links alone.
     for name, rule in (("normalizeLink", str), ("normalizeLinkText", str), ("validateLink", bool)):
         setattr(parser, name, rule)
     return parser.enable(["table", "strikethrough"])

@@ -14,7 +14,6 @@ from typing import Literal
 
 from bot.blocks.cuts import as_lines, halves, unwrapped
 from bot.blocks.elements import Block
-from bot.blocks.markdown import read_plainly
 from bot.blocks.nodes import (
     Code,
     Heading,
@@ -29,6 +28,7 @@ from bot.blocks.nodes import (
     with_runs,
     within,
 )
+from bot.blocks.parse import read_plainly
 from bot.blocks.richtext import rich_blocks
 from bot.blocks.writing import write_markdown
 

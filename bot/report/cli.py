@@ -6,14 +6,14 @@ from pathlib import Path
 
 from rich.console import Console
 
-from bot.clients import open_clients
-from bot.journal import Journal
-from bot.permalinks import permalinks
+from bot.journal.claims import Journal
 from bot.report import Asked, Report
+from bot.report.collect import read_report
 from bot.report.page import report_page
-from bot.report.reading import read_report
+from bot.report.question_links import permalinks
 from bot.report.words import counted, told_cost, told_seconds, told_verdict
 from bot.settings import BotSettings
+from bot.slack.clients import open_clients
 from ingest.errors import FootnoteError
 from ingest.index import open_index
 from ingest.settings import IndexSettings, read_settings

@@ -7,7 +7,7 @@ those that share most of them are one.
 from collections.abc import Sequence
 
 from bot.report import Asked, Gap
-from ingest.terms import query_terms
+from ingest.index import query_terms
 
 _ALIKE = 0.6
 _STEM = 5

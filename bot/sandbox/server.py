@@ -15,16 +15,19 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
-from bot.manifest import Manifest, read_manifest
-from bot.sandbox import api, control, methods, site
-from bot.sandbox.delivery import Delivery, Transport
-from bot.sandbox.guard import Guard
-from bot.sandbox.http_events import HttpEvents
-from bot.sandbox.refusal import Refusal
-from bot.sandbox.responses import respond
-from bot.sandbox.rules import Rules
-from bot.sandbox.slack import Slack, open_slack
-from bot.sandbox.socket_mode import SocketMode
+from bot.sandbox.events.delivery import Delivery, Transport
+from bot.sandbox.events.http_events import HttpEvents
+from bot.sandbox.events.sockets import SocketMode
+from bot.sandbox.page import site
+from bot.sandbox.page.guard import Guard
+from bot.sandbox.people import control
+from bot.sandbox.webapi import call as api
+from bot.sandbox.webapi import methods
+from bot.sandbox.webapi.responses import respond
+from bot.sandbox.webapi.slack import Slack, open_slack
+from bot.sandbox.workspace.refusal import Refusal
+from bot.sandbox.workspace.rules import Rules
+from bot.slack.manifest import Manifest, read_manifest
 from ingest.errors import FootnoteError
 
 HOST = "127.0.0.1"

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from ingest.errors import SettingsError
+from ingest.evaluate.questions import Question
 from ingest.index import Index
-from ingest.questions import Question
 
 WRONGLY_WEAK = 0.05
 """Share of answerable questions that may be called weak."""

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from rich.console import Console
 from rich.table import Table
 
-from ingest.embedder import open_embedder
+from ingest.embedding.embedder import open_embedder
 from ingest.errors import SettingsError
 from ingest.evaluate import (
     EVAL_FOLDER,
@@ -21,13 +21,13 @@ from ingest.evaluate import (
     open_corpus,
 )
 from ingest.evaluate.calibrate import Calibration, calibrate, confidences, plot
+from ingest.evaluate.questions import Question, by_corpus, read_questions
 from ingest.evaluate.scoring import METRICS, Mark, averages, compare
 from ingest.index import open_index
 from ingest.index.calibration import store_threshold
 from ingest.index.folders import IndexFolder, live
-from ingest.questions import Question, by_corpus, read_questions
 from ingest.settings import IndexSettings, read_settings
-from ingest.terminal import Heard, print_json, progress_bar
+from ingest.terminal import AsJson, Heard, print_json, progress_bar
 
 app = typer.Typer()
 
@@ -37,7 +37,6 @@ COMPARABLE = ("embedder", "embedder_int8", "embedder_threads", "late_interaction
 Questions = Annotated[
     Path, typer.Option(help="Question file: one JSON object a line.", metavar="FILE")
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")]
 
 
 @app.command()

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ingest.documents import Passage
-from ingest.questions import Question
+from ingest.evaluate.questions import Question
 
 BUDGETS = {"quote@4.8k": 4_800, "quote@9.6k": 9_600}
 RANKED = 20

@@ -5,7 +5,7 @@ from contextlib import closing, suppress
 
 from ingest.errors import IndexDamaged
 from ingest.index.folders import IndexFolder
-from ingest.pages import Pages
+from ingest.store.pages import Pages
 
 THRESHOLD = "weak_below"
 """Key of the meta row."""

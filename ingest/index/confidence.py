@@ -10,8 +10,8 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ingest.keywords import Keywords
-from ingest.terms import QueryTerms
+from ingest.store.keywords import Keywords
+from ingest.store.terms import QueryTerms
 
 LEADING = 4
 """So many first passages are looked at."""

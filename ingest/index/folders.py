@@ -1,7 +1,20 @@
 """Index folders in the data folder, and the pointer that says which of them answers.
 
-``current`` holds the name of the live one. Another is built beside it and takes its place in one
-rename; only then the old folder goes, which is the only way to get Chroma's disk space back.
+           start             make_live              make_live of another
+    none ────────> unfinished ────────> live ─────────────────────────────> replaced
+     ^                │    ^             │                                     │
+     │     remove     │    └─────────────┘ pointer damaged                     │
+     └────────────────┴────────────────────────────────────────────────────────┘
+
+live        The pointer ``current`` names it; searches read it. A run writes into it as long as it
+            is sound and of the identity (embedder, chunker, schema) that the settings ask for.
+            Otherwise it stays live until a complete folder takes its place, in one rename.
+unfinished  A folder beside the live one, of a run that was cut off or whose self-test failed. The
+            next run that needs another folder continues it if it is sound and of that identity.
+replaced    The folder that was live before. Its vectors are used again until the pointer changes.
+
+A complete run removes every folder beside the live one; a run that needs another folder removes
+those that it does not continue. Removal is the only way to get Chroma's disk space back.
 """
 
 import os
@@ -11,8 +24,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from ingest.data_folder import check_place
 from ingest.errors import DataFolderError, IndexDamaged
-from ingest.ownership import check_place
 
 POINTER = "current"
 _NAME = re.compile(r"index-(\d+)")

@@ -5,15 +5,15 @@ import threading
 from collections.abc import Callable
 from typing import TypeVar
 
-from ingest.embedder import Embedder, open_embedder
+from ingest.embedding.embedder import Embedder, open_embedder
 from ingest.errors import IndexMissing, IngestError
 from ingest.index import folders
 from ingest.index.facts import Identity
 from ingest.index.folders import IndexFolder
-from ingest.index.retrieval import QueryVector, query_vector
+from ingest.index.search import QueryVector, query_vector
 from ingest.index.snapshot import OpenFolder, Snapshot
-from ingest.pages import SCHEMA_VERSION
 from ingest.settings import IndexSettings
+from ingest.store.pages import SCHEMA_VERSION
 
 log = logging.getLogger(__name__)
 

@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from ingest.documents import DocumentInfo
 from ingest.errors import IndexDamaged, StoreAway
 from ingest.index.folders import IndexFolder
-from ingest.index.vectors import Matrix, brought_up_to_date
-from ingest.pages import Pages
+from ingest.index.matrix import Matrix, brought_up_to_date
 from ingest.settings import IndexSettings
-from ingest.store import open_store
+from ingest.store.pages import Pages
+from ingest.store.vectors import open_store
 
 log = logging.getLogger(__name__)
 

@@ -1,1 +1,1 @@
-"""One small reader a format: decoded text of a file -> Reading (shown lines and their blocks)."""
+"""The bytes of a file -> a Document: shown lines, their blocks, and what front matter says."""

@@ -1,12 +1,17 @@
-"""Front matter, in one place: the lines before a page's text -> what they say of the page."""
+"""Front matter, in one place: the lines before a page's text -> what they say of the page.
+
+A value is taken as it is written, never computed: whatever a number, date, tag or alias would stand
+for, reading it takes no longer than its text, and one that makes no sense costs itself only.
+"""
 
 import json
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 
 import yaml
+from yaml.constructor import SafeConstructor
 
 OWNER_KEYS = ("owner", "owners", "team", "maintainer", "maintainers")
 TAG_KEYS = ("tags", "labels", "keywords")
@@ -15,6 +20,14 @@ TITLE_KEYS = ("title", "linkTitle", "sidebar_label")
 
 CLOSINGS = {"---": ("---", "..."), "+++": ("+++",), "{": ("}",)}
 """First line -> what the last one may be."""
+
+_LONGEST = {"---": 200_000, "+++": 20_000, "{": 200_000}
+"""Characters; beyond them the parsers take their time (a TOML key with many dots most of all)."""
+
+_BITS_OF_A_NUMBER = 64
+_WRITTEN = {f"tag:yaml.org,2002:{kind}" for kind in ("str", "int", "float", "timestamp")}
+_MERGE = "tag:yaml.org,2002:merge"
+_A_DAY = timedelta(days=1)
 
 Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -27,6 +40,8 @@ class FrontMatter:
     owner: str | None = None
     tags: tuple[str, ...] = ()
     date: datetime | None = None
+    impossible: tuple[str, ...] = ()
+    """Dates in it that no calendar has, as written."""
 
 
 def front_matter(lines: Sequence[str]) -> tuple[FrontMatter, list[str]]:
@@ -38,7 +53,7 @@ def front_matter(lines: Sequence[str]) -> tuple[FrontMatter, list[str]]:
         return FrontMatter(), list(lines)
     try:
         fields = _parsed(lines[: end + 1], fence)
-    except (yaml.YAMLError, ValueError, TypeError, OverflowError, RecursionError):
+    except (yaml.YAMLError, ValueError, RecursionError):
         if fence == "{":
             return FrontMatter(), list(lines)
         # Without its rules: the lower one would make a heading of what stands above it.
@@ -48,38 +63,75 @@ def front_matter(lines: Sequence[str]) -> tuple[FrontMatter, list[str]]:
     return _described(fields), [""] * (end + 1) + list(lines[end + 1 :])
 
 
-def _described(fields: dict[object, object]) -> FrontMatter:
+def _described(fields: dict[str, object]) -> FrontMatter:
     """Pick what the index keeps out of whatever else the fields hold."""
     titles = (_text(fields.get(key)) for key in TITLE_KEYS)
     owners = (", ".join(_list(fields.get(key))) for key in OWNER_KEYS)
     tags = (tag for key in TAG_KEYS for tag in _list(fields.get(key)))
-    dates = (_date(fields.get(key)) for key in DATE_KEYS)
+    dates, impossible = [], []
+    for key in DATE_KEYS:
+        try:
+            dates.append(_date(fields.get(key)))
+        except (ValueError, OverflowError):
+            impossible.append(f"{key}: {fields.get(key)}")
     return FrontMatter(
         title=next(filter(None, titles), ""),
         owner=next(filter(None, owners), None),
         tags=tuple(dict.fromkeys(tags)),
         date=next(filter(None, dates), None),
+        impossible=tuple(impossible),
     )
 
 
-def _parsed(lines: Sequence[str], fence: str) -> dict[object, object] | None:
+def _parsed(lines: Sequence[str], fence: str) -> dict[str, object] | None:
     """The fields; None where the lines are valid but no fields."""
+    if sum(map(len, lines)) > _LONGEST[fence]:
+        raise ValueError("too long to be front matter")
     inner = "\n".join(lines[1:-1])
-    fields: object
     if fence == "{":
-        fields = json.loads("\n".join(lines))
-        named = isinstance(fields, dict) and any(key in fields for key in TITLE_KEYS)
-        fields = fields if named else None
-    elif fence == "+++":
-        fields = tomllib.loads(inner)
-    else:
-        fields = yaml.load(inner, Loader=Loader)  # noqa: S506  # a safe loader, the C one where there is one
-    if fields is None and not inner.strip():
-        return {}
-    return fields if isinstance(fields, dict) else None
+        fields = json.loads("\n".join(lines), parse_int=str, parse_float=str, parse_constant=str)
+        return fields if any(key in fields for key in TITLE_KEYS) else None
+    if fence == "+++":
+        return tomllib.loads(inner)
+    root = yaml.compose(inner, Loader=Loader)
+    if isinstance(root, yaml.MappingNode):
+        return {key: _written(node) for key, node in _nodes(root).items()}
+    return {} if root is None and not inner.strip() else None
+
+
+def _nodes(root: yaml.MappingNode) -> dict[str, yaml.Node]:
+    """The fields of a mapping and, where it has none of that name, of those that it merges."""
+    fields: dict[str, yaml.Node] = {}
+    waiting: list[yaml.Node] = [root]
+    entered: set[int] = set()
+    while waiting:
+        node = waiting.pop()
+        if id(node) in entered:
+            continue
+        entered.add(id(node))
+        if isinstance(node, yaml.SequenceNode):
+            waiting += reversed(node.value)
+        elif isinstance(node, yaml.MappingNode):
+            own = {
+                key.value: value for key, value in node.value if isinstance(key, yaml.ScalarNode)
+            }
+            for name, value in own.items():
+                fields.setdefault(name, value)
+            waiting += [value for key, value in node.value if key.tag == _MERGE]
+    return fields
+
+
+def _written(node: yaml.Node) -> object:
+    if isinstance(node, yaml.SequenceNode):
+        return [_written(item) for item in node.value if isinstance(item, yaml.ScalarNode)]
+    if isinstance(node, yaml.ScalarNode) and node.tag in _WRITTEN:
+        return node.value
+    return None
 
 
 def _text(value: object) -> str:
+    if isinstance(value, int) and value.bit_length() > _BITS_OF_A_NUMBER:
+        return ""
     if isinstance(value, (str, int, float)) and not isinstance(value, bool):
         # An escape may stand for half a character, which can be stored nowhere.
         return " ".join(str(value).encode(errors="replace").decode().split())
@@ -92,17 +144,29 @@ def _list(value: object) -> list[str]:
         value = value.split(",")
     if not isinstance(value, list):
         value = [value]
-    return [text for item in value if (text := _text(item))]
+    # Each once: a list may name one long text a thousand times.
+    once = dict.fromkeys(item for item in value if isinstance(item, str))
+    numbers = [item for item in value if isinstance(item, (int, float))]
+    return [text for item in (*once, *numbers) if (text := _text(item))]
 
 
 def _date(value: object) -> datetime | None:
+    """None for what is no date at all; ValueError or OverflowError where no calendar has it."""
     if isinstance(value, str):
-        try:
-            value = datetime.fromisoformat(value.strip())
-        except ValueError:
-            return None
+        text = value.strip()
+        if SafeConstructor.timestamp_regexp.match(text):
+            value = SafeConstructor().construct_yaml_timestamp(yaml.ScalarNode("", text))
+        else:
+            try:
+                value = datetime.fromisoformat(text)
+            except ValueError:
+                return None
     if isinstance(value, datetime):
-        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
-    if isinstance(value, date):
-        return datetime(value.year, value.month, value.day, tzinfo=UTC)
-    return None
+        moment = value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+    elif isinstance(value, date):
+        moment = datetime(value.year, value.month, value.day, tzinfo=UTC)
+    else:
+        return None
+    # Wherever it is shown, in whatever zone, it has to be a date still.
+    _ = moment - _A_DAY, moment + _A_DAY
+    return moment

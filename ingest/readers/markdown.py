@@ -8,8 +8,8 @@ from itertools import chain, pairwise
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from ingest.readers.cleaning import clean_label
 from ingest.readers.reading import Block, Reading, covering
+from ingest.readers.search_text import clean_label
 from ingest.readers.wrappers import FENCE, closes, unwrapped
 
 LISTS = ("bullet_list_open", "ordered_list_open")

@@ -19,7 +19,7 @@ def read_notebook(lines: Sequence[str]) -> Reading:
     source = "\n".join(lines)
     try:
         notebook = json.loads(source)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UnreadableDocument(f"malformed: not the JSON of a notebook ({error})") from error
     language, cells = _contents(notebook)
     places = _Places(source)

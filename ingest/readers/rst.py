@@ -9,8 +9,8 @@ page that nests deeply it reads nothing.
 import re
 from collections.abc import Iterator, Sequence
 
-from ingest.readers.cleaning import clean_label
 from ingest.readers.reading import Block, Reading
+from ingest.readers.search_text import clean_label
 
 RULE = re.compile(r"^([!-/:-@\[-`{-~])\1*[ \t]*$")
 SHORTEST_RULE = 4

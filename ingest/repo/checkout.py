@@ -11,7 +11,7 @@ from typing import Literal, Self
 from ingest.documents import Revision, Skipped
 from ingest.errors import SettingsError
 from ingest.globs import Spec, spec
-from ingest.loader import READERS
+from ingest.readers.loader import READERS
 from ingest.settings import IndexSettings
 
 
@@ -48,6 +48,8 @@ class Checkout(ABC):
     """From the top of the repo, without slashes at the ends; empty for the top itself."""
     files: list[File]
     skipped: list[Skipped]
+    warnings: list[str]
+    """What is not as it should be, and costs no page."""
 
     @abstractmethod
     def read(self, file: File) -> bytes:

@@ -10,11 +10,10 @@ import shutil
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
 
 from ingest.errors import DataFolderError, DocsRepoError
 from ingest.repo.git import Git, Remote, algorithm_of
+from ingest.repo.local import check_served, folder_of, serving
 
 log = logging.getLogger(__name__)
 
@@ -49,7 +48,7 @@ def open_clone(remote: Remote, branch: str | None, data_dir: Path, timeout: floa
     except OSError as error:
         raise DataFolderError(data_dir, error.strerror) from error
     branch, commit = newest_commit(Git(data_dir, timeout, remote), branch)
-    git = Git(folder, timeout, remote)
+    git = Git(folder, timeout, remote, git_dir=folder)
     if folder.exists():
         try:
             _update(git, commit)
@@ -73,7 +72,11 @@ def newest_commit(git: Git, branch: str | None) -> tuple[str, str]:
     """Branch and commit to be read, asked from the remote; ``git`` may stand in any folder."""
     wanted = ["HEAD", f"refs/heads/{branch}"] if branch else ["HEAD"]
     default, commits = None, {}
-    for line in git.run("ls-remote", "--symref", "--", git.place, *wanted).decode().splitlines():
+    check_served(git.place, git.timeout)
+    listing = git.run(
+        *("ls-remote", "--symref", *serving(git.place), "--", git.place, *wanted), online=True
+    )
+    for line in listing.decode().splitlines():
         value, _, name = line.partition("\t")
         if value.startswith("ref: "):
             default = value.removeprefix("ref: refs/heads/")
@@ -100,10 +103,10 @@ def _update(git: Git, commit: str) -> None:
     # Left by a git that was killed; the data folder is ours, so nobody else is at work.
     for lock in [*git.folder.glob("*.lock"), *git.folder.glob("refs/**/*.lock")]:
         lock.unlink(missing_ok=True)
-    url = git.text("--git-dir", ".", "config", "remote.origin.url")
+    url = git.text("config", "remote.origin.url")
     if url != git.place:
         raise DocsRepoError(f"it is no clone of {git.place}", "local_clone_corrupt")
-    if git.text("--git-dir", ".", "rev-parse", "--verify", "--quiet", DOCS_REF) != commit:
+    if git.text("rev-parse", "--verify", "--quiet", DOCS_REF) != commit:
         _fetch(git, f"+{commit}:{DOCS_REF}")
     _check(git, commit)
 
@@ -116,7 +119,7 @@ def _replace(folder: Path, remote: Remote, commit: str, timeout: float) -> None:
         fresh.mkdir(parents=True)
     except OSError as error:
         raise DataFolderError(fresh, error.strerror) from error
-    git = Git(fresh, timeout, remote)
+    git = Git(fresh, timeout, remote, git_dir=fresh)
     git.run("init", "--quiet", "--bare", f"--object-format={algorithm_of(commit)}", ".")
     git.run("config", "remote.origin.url", remote.url)
     _fetch(git, f"+{commit}:{DOCS_REF}")
@@ -131,17 +134,17 @@ def _fetch(git: Git, *what: str, given: bytes | None = None) -> None:
     git.run(
         *("-c", "fetch.negotiationAlgorithm=noop") if given else (),
         *("fetch", "--quiet", "--no-tags", "--prune", "--force", "--no-recurse-submodules"),
-        *("--no-write-fetch-head", *_extent(git.place), "origin", *what),
+        *("--no-write-fetch-head", *serving(git.place), *_extent(git.place), "origin", *what),
         given=given,
+        online=True,
     )
 
 
 def _extent(place: str) -> tuple[str, ...]:
     """Content later, on demand; yet where history ends early, git would look for it without end."""
-    if place.startswith("file:"):
-        folder = Path(url2pathname(urlsplit(place).path))
-        if any((folder / name).is_file() for name in ("shallow", ".git/shallow")):
-            return ("--update-shallow",)
+    folder = folder_of(place)
+    if folder and any((folder / name).is_file() for name in ("shallow", ".git/shallow")):
+        return ("--update-shallow",)
     return ("--filter=blob:none",)
 
 

@@ -10,7 +10,7 @@ from ingest.errors import DocsRepoError
 from ingest.repo.checkout import Checkout, Entry, File, Selection, content_id, root_parts
 from ingest.repo.clone import Clone, discard, open_clone
 from ingest.repo.git import Git, Remote, algorithm_of, kill, records, stop
-from ingest.repo.history import last_changes
+from ingest.repo.last_changed import last_changes
 from ingest.repo.owners import Owners
 from ingest.settings import IndexSettings
 
@@ -25,7 +25,7 @@ class CommitCheckout(Checkout):
     def __init__(self, remote: Remote, settings: IndexSettings) -> None:
         data_dir = settings.data_dir
         clone = open_clone(remote, settings.docs_branch, data_dir, settings.git_timeout)
-        self.revision = Revision(clone.commit, clone.branch, remote.url)
+        self.revision, self.warnings = Revision(clone.commit, clone.branch, remote.url), []
         self.docs_root = "/".join(root_parts(settings.docs_root))
         self._clone = clone
         self._blobs = _Blobs(clone.git, data_dir)
@@ -82,9 +82,7 @@ class _Blobs:
 
     def read(self, blob: str) -> bytes:
         with self._lock:
-            process = self._process = self._process or self._git.start(
-                "cat-file", "--batch", offline=True
-            )
+            process = self._process = self._process or self._git.start("cat-file", "--batch")
             timer = threading.Timer(min(self._git.timeout, _READ_SECONDS), kill, [process])
             timer.start()
             try:
@@ -127,19 +125,20 @@ def _entries(clone: Clone, root: str) -> list[Entry]:
             "Set FOOTNOTE_DOCS_ROOT.",
             "root_missing",
         )
-    return tree_entries(clone.git, tree)
+    return tree_entries(clone.git, clone.commit, root)
 
 
-def tree_entries(git: Git, tree: str) -> list[Entry]:
-    """What a tree of git holds, with paths from its top."""
-    listing = git.run("ls-tree", "-r", "-z", "--full-tree", tree)
-    return [_entry(record) for record in records(listing)]
+def tree_entries(git: Git, commit: str, root: str) -> list[Entry]:
+    """What a commit holds below a folder, with paths from there; nothing if there is no folder."""
+    below = f"{root}/" if root else ""
+    listing = git.run("ls-tree", "-r", "-z", "--full-tree", commit, "--", *filter(None, [below]))
+    return [_entry(record, below) for record in records(listing)]
 
 
-def _entry(record: bytes) -> Entry:
+def _entry(record: bytes, below: str = "") -> Entry:
     about, _, name = record.partition(b"\t")
     mode, kind, blob = about.decode().split()
-    path = name.decode(errors="surrogateescape")
+    path = name.decode(errors="surrogateescape").removeprefix(below)
     if mode == _SYMLINK:
         return Entry(path, "symlink", blob)
     return Entry(path, "file" if kind == "blob" else "submodule", blob)

@@ -2,14 +2,16 @@
 
 import os
 import stat
+from datetime import datetime
 from pathlib import Path
 
 from ingest.documents import Revision, Skipped
 from ingest.errors import DocsRepoError
 from ingest.repo.checkout import Checkout, Entry, File, Selection, content_id, root_parts
 from ingest.repo.commit import tree_entries
-from ingest.repo.git import Git, Remote, algorithm_of, records
-from ingest.repo.history import last_changes
+from ingest.repo.git import Git, Remote, algorithm_of
+from ingest.repo.last_changed import last_changes
+from ingest.repo.local import WorkTree, open_work_tree
 from ingest.repo.owners import Owners
 from ingest.settings import IndexSettings
 
@@ -18,34 +20,39 @@ class FolderCheckout(Checkout):
     """A folder, inside git or not."""
 
     def __init__(self, folder: Path, settings: IndexSettings) -> None:
+        named = folder.resolve()
         self._docs = _docs_folder(folder, settings.docs_root)
-        git = Git(self._docs, settings.git_timeout)
-        top, commit = _work_tree(git)
-        self._top = top or folder.resolve()
-        self.docs_root = self._docs.relative_to(self._top).as_posix().removeprefix(".")
         self._selection = Selection.of(settings)
-        names = _listed(git) if top else _walked(self._docs)
-        found = [entry for name in names if (entry := _entry(self._docs, name))]
-        own = settings.data_dir.resolve()
-        found = [e for e in found if not (self._docs / e.path).is_relative_to(own)]
-        taken, self.skipped = self._selection.split(found)
-        taken = self._identified(taken, algorithm_of(commit))
-        self.revision, changes = Revision(None), {}
-        if commit:
-            git = Git(self._top, settings.git_timeout)
-            committed = self._committed(git, commit)
-            dirty = committed != {entry.path: entry.id for entry in taken}
-            self.revision = _revision(git, commit, settings.docs_branch, dirty)
-            times = last_changes(git, commit, self.docs_root, settings.data_dir / "dates.json")
-            # The time of a commit says nothing about a file that was edited since.
-            unedited = [e.path for e in taken if committed.get(e.path) == e.id]
-            changes = {path: times.get(self._from_top(path)) for path in unedited}
-        elif settings.docs_branch:
-            raise DocsRepoError(
-                f"{folder} has no commit of git, so it is on no branch {settings.docs_branch}."
-                " Leave FOOTNOTE_DOCS_BRANCH out.",
-                "ref_missing",
-            )
+        self.revision, self.warnings = Revision(None), []
+        changes: dict[str, datetime | None] = {}
+        with open_work_tree(self._docs, named, settings.git_timeout, self.warnings) as tree:
+            self._top = tree.top if tree else named
+            self.docs_root = self._docs.relative_to(self._top).as_posix().removeprefix(".")
+            taken = self._taken(tree, settings.data_dir.resolve())
+            commit = tree.repository.head() if tree else None
+            if tree and commit:
+                branch = _branch(tree, settings.docs_branch)
+                try:
+                    committed = self._committed(tree.git, commit)
+                    dirty = committed != {entry.path: entry.id for entry in taken}
+                    self.revision = Revision(commit, branch, _public(tree, commit), dirty)
+                    memory = settings.data_dir / "dates.json"
+                    times = last_changes(tree.git, commit, self.docs_root, memory)
+                    # The time of a commit says nothing about a file that was edited since.
+                    unedited = [e.path for e in taken if committed.get(e.path) == e.id]
+                    changes = {path: times.get(self._from_top(path)) for path in unedited}
+                except DocsRepoError as error:
+                    if error.kind == "timeout":
+                        raise
+                    # The files are here, whatever git lacks.
+                    lost = "dates" if self.revision.commit else "dates and links"
+                    self.warnings.append(f"{error} The pages are indexed without {lost}.")
+            elif settings.docs_branch:
+                raise DocsRepoError(
+                    f"{folder} has no commit of git, so it is on no branch {settings.docs_branch}."
+                    " Leave FOOTNOTE_DOCS_BRANCH out.",
+                    "ref_missing",
+                )
         owners = Owners.first(self.find)
         self.files = [
             File(e.path, e.size, e.id, changes.get(e.path), owners.of(self._from_top(e.path)))
@@ -75,6 +82,15 @@ class FolderCheckout(Checkout):
     def _from_top(self, path: str) -> str:
         return f"{self.docs_root}/{path}" if self.docs_root else path
 
+    def _taken(self, tree: WorkTree | None, data_dir: Path) -> list[Entry]:
+        """The files to be read; what is left out is skipped with its reason."""
+        names = tree.files() if tree else _walked(self._docs)
+        entries = [entry for name in names if (entry := _entry(self._docs, name))]
+        # The index is not part of the docs it is made from.
+        entries = [e for e in entries if not (self._docs / e.path).is_relative_to(data_dir)]
+        taken, self.skipped = self._selection.split(entries)
+        return self._identified(taken, tree.repository.object_format if tree else "sha1")
+
     def _identified(self, entries: list[Entry], algorithm: str) -> list[Entry]:
         """Entries with the id of their content; what cannot be read is skipped."""
         readable = []
@@ -89,10 +105,8 @@ class FolderCheckout(Checkout):
 
     def _committed(self, git: Git, commit: str) -> dict[str, str]:
         """Path -> content id of the files that would be read at HEAD."""
-        tree = f"{commit}:{self.docs_root}"
-        if git.text("cat-file", "-t", tree) != "tree":
-            return {}
-        taken, _ = self._selection.split(tree_entries(git, tree))
+        entries = tree_entries(git, commit, self.docs_root)
+        taken, _ = self._selection.split(entries)
         left_out = {skipped.path for skipped in self.skipped if skipped.reason.startswith("huge")}
         return {entry.path: entry.id for entry in taken if entry.path not in left_out}
 
@@ -109,19 +123,6 @@ def _docs_folder(folder: Path, docs_root: str) -> Path:
             f"{folder} has no folder {docs_root} inside. Set FOOTNOTE_DOCS_ROOT.", "root_missing"
         )
     return docs
-
-
-def _work_tree(git: Git) -> tuple[Path | None, str | None]:
-    """Top and HEAD of the work tree the folder is in; None outside, and where git ignores it."""
-    top = git.text("rev-parse", "--show-toplevel")
-    if not top or git.text("check-ignore", "--quiet", ".") is not None:
-        return None, None
-    return Path(top).resolve(), git.text("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
-
-
-def _listed(git: Git) -> list[str]:
-    listing = git.run("ls-files", "-z", "--cached", "--others", "--exclude-standard")
-    return [os.fsdecode(name) for name in sorted(set(records(listing)))]
 
 
 def _walked(folder: Path) -> list[str]:
@@ -147,21 +148,22 @@ def _entry(folder: Path, name: str) -> Entry | None:
     return Entry(name, "file", size=status.st_size)
 
 
-def _revision(git: Git, commit: str, wanted: str | None, dirty: bool) -> Revision:
-    branch = git.text("symbolic-ref", "--quiet", "--short", "HEAD")
+def _branch(tree: WorkTree, wanted: str | None) -> str | None:
+    branch = tree.repository.branch()
     if wanted and branch != wanted:
         raise DocsRepoError(
-            f"{git.folder} is on {branch or 'no branch'}, not on {wanted}. A folder is read as it "
+            f"{tree.top} is on {branch or 'no branch'}, not on {wanted}. A folder is read as it "
             "lies: switch the branch there, or give its address as file://….",
             "ref_missing",
         )
-    remote = git.text("remote", "get-url", "origin")
-    # A commit that was never pushed cannot be opened at the remote.
-    pushed = git.text("for-each-ref", "--count=1", "--contains", commit, "refs/remotes")
-    return Revision(commit, branch, _public(remote) if remote and pushed else None, dirty)
+    return branch
 
 
-def _public(address: str) -> str | None:
+def _public(tree: WorkTree, commit: str) -> str | None:
+    """The remote's address; None for a commit never pushed, which cannot be opened there."""
+    address = tree.repository.origin()
+    if not address or not tree.has_pushed(commit):
+        return None
     try:
         return Remote.parse(address).url
     except DocsRepoError:

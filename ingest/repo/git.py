@@ -1,8 +1,10 @@
 """Addresses and git commands: where the docs come from, and how the system git is run.
 
-Git never asks, never runs code a repository brings along, and reaches out by https, ssh or a file
-address only. A token travels in the environment of git alone: it stands in no argument, address,
-configuration file or message.
+Git never asks. It looks for no repository by itself: each command works in a git dir of ours or in
+none, so that no configuration counts but ours and the user's own (see ``local`` for the one
+exception). It reaches out in a fetch only, by https, ssh or a file address; everything else runs
+with all transports off. A token travels in the environment of git alone: it stands in no argument,
+address, configuration file or message.
 """
 
 import os
@@ -26,9 +28,14 @@ _OVERRIDES = {
     # A process left behind by git would write into the data folder after its owner is gone.
     "gc.autoDetach": "false",
     "maintenance.autoDetach": "false",
-    # A mounted folder often belongs to another user; nothing it could configure is run.
-    "safe.directory": "*",
+    # Only a folder that somebody named is looked at; git still asks who owns it.
+    "safe.bareRepository": "all",
 }
+
+NOWHERE = Path(os.devnull)
+"""The git dir of a command that needs no repository."""
+
+_TRANSPORTS = "https:ssh:file"
 
 _TOKEN_LENGTH = 20
 _HELPER = '!f() { echo "username=$FOOTNOTE_USERNAME"; echo "password=$FOOTNOTE_TOKEN"; }; f'
@@ -57,24 +64,27 @@ _SYMPTOMS: tuple[tuple[DocsRepoProblem, str, str], ...] = (
         "Check FOOTNOTE_DOCS_TOKEN (https) or the ssh key.",
     ),
     (
-        "fetch_failed",
-        r"dubious ownership",
-        "Give that folder to the user that runs footnote, or add it to git's safe.directory.",
-    ),
-    (
         "timeout",
         r"timed out|Operation too slow",
         "Check the network, or raise FOOTNOTE_GIT_TIMEOUT.",
     ),
     (
+        "no_repository",
+        r"not a git repository",
+        "It is cloned again at the next ingest.",
+    ),
+    (
         "local_clone_corrupt",
         r"bad object|is corrupt|corrupt loose object|unable to read tree|inflate: data stream"
         r"|bad tree object|missing blob|packfile .* (cannot be accessed|is corrupt)"
-        r"|not a git repository|unable to unpack|object file .* is empty|bad pack header"
+        r"|unable to unpack|object file .* is empty|bad pack header"
         r"|does not match index|file .* is not a GIT packfile|bad config",
         "It is cloned again at the next ingest.",
     ),
 )
+
+_EXCEPTION = re.compile(r"git config --global --add safe\.directory .+")
+"""What git says to run for a repository of another user, where it is trusted all the same."""
 
 
 @dataclass(frozen=True)
@@ -127,20 +137,23 @@ def without_password(text: str) -> str:
 
 @dataclass(frozen=True)
 class Git:
-    """The system git, at work in one repository."""
+    """The system git, at work in one folder."""
 
     folder: Path
     timeout: float
     remote: Remote | None = None
+    git_dir: Path | None = NOWHERE
+    """The repository it works in; None lets it look for one in the folder, and nowhere above."""
+    work_tree: Path | None = None
 
     @property
     def place(self) -> str:
         """What people call this repository."""
         return self.remote.url if self.remote else str(self.folder)
 
-    def run(self, *arguments: str, given: bytes | None = None) -> bytes:
+    def run(self, *arguments: str, given: bytes | None = None, online: bool = False) -> bytes:
         """Output of one git command; DocsRepoError with its reason when it fails."""
-        process = self.start(*arguments)
+        process = self.start(*arguments, online=online)
         try:
             output, errors = process.communicate(given, timeout=self.timeout)
         except subprocess.TimeoutExpired:
@@ -161,12 +174,12 @@ class Git:
                 raise
             return None
 
-    def start(self, *arguments: str, offline: bool = False) -> "subprocess.Popen[bytes]":
-        """Begin a git command; ``offline`` keeps it from fetching what the clone lacks."""
+    def start(self, *arguments: str, online: bool = False) -> "subprocess.Popen[bytes]":
+        """Begin a git command; only one that is ``online`` may fetch."""
         try:
             return subprocess.Popen(
                 ["git", "-C", str(self.folder), *arguments],
-                env=self._environment("" if offline else "https:ssh:file"),
+                env=self._environment(online),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
@@ -185,6 +198,12 @@ class Git:
 
     def failure(self, command: str, errors: str) -> DocsRepoError:
         lines = [line.strip() for line in errors.splitlines() if line.strip()]
+        if exception := next(filter(_EXCEPTION.match, lines), None):
+            return DocsRepoError(
+                f"git refuses {self.place}: it belongs to another user. If you trust it, run:"
+                f" {exception}",
+                "not_trusted",
+            )
         lines = [line for line in lines if not re.search(_SAYS_NOTHING, line)] or lines
         fatal = [line for line in lines if re.match(r"(fatal|error|remote|ssh):", line)] or lines
         reason = re.sub(r"^(fatal|error): ", "", fatal[-1]) if fatal else "git gave no reason"
@@ -196,10 +215,12 @@ class Git:
             if found := next((line for line in lines if re.search(pattern, line)), None):
                 kind, cure, reason = symptom_kind, symptom_cure, re.sub(r"^\w+: ", "", found)
                 break
+        if not self.remote:
+            cure = "A full clone in its place has all that is needed."
         reason = without_password(reason).rstrip(".")
         return DocsRepoError(f"git {command} on {self.place} failed: {reason}. {cure}", kind)
 
-    def _environment(self, transports: str) -> dict[str, str]:
+    def _environment(self, online: bool) -> dict[str, str]:
         environment = {
             name: value
             for name, value in os.environ.items()
@@ -213,9 +234,17 @@ class Git:
             "SSH_ASKPASS": "",
             "SSH_ASKPASS_REQUIRE": "never",
             "GIT_SSH_COMMAND": f"{ssh} -o BatchMode=yes -o ConnectTimeout=30",
-            "GIT_ALLOW_PROTOCOL": transports,
+            "GIT_ALLOW_PROTOCOL": _TRANSPORTS if online else "",
             "GIT_OPTIONAL_LOCKS": "0",
         }
+        if not online:
+            environment["GIT_NO_LAZY_FETCH"] = "1"
+        if self.git_dir is None:
+            environment["GIT_CEILING_DIRECTORIES"] = str(self.folder.parent)
+        else:
+            environment["GIT_DIR"] = str(self.git_dir)
+        if self.work_tree:
+            environment["GIT_WORK_TREE"] = str(self.work_tree)
         overrides = list(_OVERRIDES.items())
         if self.remote and self.remote.token:
             environment["FOOTNOTE_USERNAME"] = self.remote.username or ""

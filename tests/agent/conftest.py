@@ -10,9 +10,9 @@ from agent.answer import Answer
 from agent.conversation import Conversation, Turn
 from agent.loop import Progress, build_agent
 from agent.settings import AgentSettings
-from ingest.embedder import open_embedder
+from ingest.embedding.embedder import open_embedder
 from ingest.index import Index, open_index
-from ingest.pipeline import run_ingest
+from ingest.pipeline.run import run_ingest
 from ingest.settings import IndexSettings
 from tests.fakes.messages_server import MessagesServer, Rule
 from tests.fakes.script import Step

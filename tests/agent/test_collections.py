@@ -12,13 +12,13 @@ from agent.settings import AgentSettings
 from ingest.config_file import Collection
 from ingest.errors import IndexDamaged
 from ingest.index import Index, IndexStatus, open_index
-from ingest.pipeline import run_ingest
+from ingest.pipeline.run import run_ingest
 from ingest.settings import IndexSettings
 from tests.agent.conftest import PAGES, Asked, thread
 from tests.fakes.messages_server import MessagesServer
 from tests.fakes.script import Step
 from tests.fakes.script import Turn as Says
-from tests.ingest.hashing import HashingEmbedder
+from tests.ingest.embedding.hashing import HashingEmbedder
 
 PARTS = {
     "oncall": Collection(paths=("oncall/**",), description="Failover and alerts"),

@@ -13,9 +13,9 @@ from agent.conversation import Conversation, Turn
 from agent.loop import build_agent
 from agent.settings import AgentSettings
 from bot.blocks import render_answer
-from ingest.embedder import open_embedder
+from ingest.embedding.embedder import open_embedder
 from ingest.index import Index, open_index
-from ingest.pipeline import run_ingest
+from ingest.pipeline.run import run_ingest
 from ingest.settings import IndexSettings
 from tests.agent.injections import ATTACKS, GENUINE, SECRET, Attack
 from tests.fakes.messages_server import MessagesServer

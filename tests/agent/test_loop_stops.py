@@ -233,7 +233,7 @@ def test_a_gateway_that_knows_fewer_parameters_is_spoken_to_plainly(
 def test_a_server_that_stalls_anywhere_costs_no_more_than_the_deadline(
     ask: Ask, pay_4031: str, where: str, at: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agent.offline._LATE", PATIENCE)
+    monkeypatch.setattr("agent.fallback._LATE", PATIENCE)
     stalls: list[Step] = [Stall(where=where)] * 3  # type: ignore[arg-type]  # one of the literals
     answer = ask([search(), *stalls] if at else stalls, deadline=1.5).answer
 

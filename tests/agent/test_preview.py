@@ -5,11 +5,11 @@ from collections.abc import Sequence
 import pytest
 
 from agent.answer import Answer
-from agent.deadline import Deadline
 from agent.draft import Draft
 from agent.loop import build_agent
+from agent.model.deadline import Deadline
 from agent.preview import Preview
-from agent.retrieval import Retrieval, SearchCache
+from agent.searches import Retrieval, SearchCache
 from agent.settings import AgentSettings
 from agent.tools.base import Corpus
 from ingest.index import Index

@@ -17,19 +17,19 @@ from rich.console import Console
 from rich.progress import track
 
 from ingest.documents import Chunk, DocumentInfo, Passage
-from ingest.embedder import Embedder, open_embedder
+from ingest.embedding.embedder import Embedder, open_embedder
+from ingest.embedding.late_interaction import closeness
 from ingest.evaluate import ASKED_FOR, EVAL_FOLDER, NOT_DOCS, corpus_folder, open_corpus
+from ingest.evaluate.questions import Question, by_corpus, read_questions
 from ingest.evaluate.scoring import Mark, averages, compare, mark
 from ingest.index.folders import live
+from ingest.index.matrix import Matrix, best
 from ingest.index.ranking import BONUS_SHARES, DEPTH, PAGE_DEPTH, fuse, raised
-from ingest.index.retrieval import SHARPENED, SHARPENING, QueryVector, query_vector, worth_matching
+from ingest.index.search import SHARPENED, SHARPENING, QueryVector, query_vector, worth_matching
 from ingest.index.snapshot import OpenFolder
-from ingest.index.vectors import Matrix, best
-from ingest.pages import Pages
-from ingest.questions import Question, by_corpus, read_questions
 from ingest.settings import IndexSettings, read_settings
-from ingest.terms import query_terms
-from ingest.tokens import closeness
+from ingest.store.pages import Pages
+from ingest.store.terms import query_terms
 from tests.bench.machine import machine
 
 RRF = 10

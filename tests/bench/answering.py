@@ -6,20 +6,20 @@ from pathlib import Path
 
 from anthropic import Anthropic
 
-from agent.citations import Source, ground
 from agent.conversation import Conversation, Turn
+from agent.grounding import Source, ground
 from agent.loop import build_agent
 from agent.settings import AgentSettings
 from ingest.documents import SearchResult
 from ingest.index import Index, open_index
-from ingest.pipeline import run_ingest
+from ingest.pipeline.run import run_ingest
 from ingest.settings import IndexSettings
 from tests.bench.docs import SAMPLES
 from tests.bench.measure import Sheet, percentiles, seconds
 from tests.fakes.messages_server import MessagesServer
 from tests.fakes.rule_followers import Request
 from tests.fakes.script import Turn as Says
-from tests.ingest.hashing import HashingEmbedder
+from tests.ingest.embedding.hashing import HashingEmbedder
 
 ROUNDS = 30
 SEARCHES = 3

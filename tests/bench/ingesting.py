@@ -12,13 +12,19 @@ import chromadb
 from chromadb.config import Settings as ChromaSettings
 from chromadb.utils.embedding_functions.onnx_mini_lm_l6_v2 import ONNXMiniLM_L6_V2
 
-from ingest.embedder import TOKENIZER, WEIGHTS_FILE, WEIGHTS_PACKAGE, Embedder, open_embedder
+from ingest.embedding.embedder import (
+    TOKENIZER,
+    WEIGHTS_FILE,
+    WEIGHTS_PACKAGE,
+    Embedder,
+    open_embedder,
+)
 from ingest.index import Index, open_index
-from ingest.pipeline import run_ingest
+from ingest.pipeline.run import run_ingest
 from ingest.settings import IndexSettings
 from tests.bench.docs import lay_out
 from tests.bench.measure import Sheet, disk_mb, resident_mb, seconds
-from tests.ingest.hashing import HashingEmbedder
+from tests.ingest.embedding.hashing import HashingEmbedder
 
 WINDOW, OVERLAP = 1_200, 200
 ADDED_AT_ONCE = 256

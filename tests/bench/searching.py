@@ -15,18 +15,18 @@ from pathlib import Path
 
 import numpy as np
 
-from ingest.chunker import CHUNKER_VERSION, chunk_document, chunk_prefix
+from ingest.chunks.chunker import CHUNKER_VERSION, chunk_document, chunk_prefix
 from ingest.documents import Chunk, DocumentInfo, Revision
-from ingest.embedder import TokenEmbedder, open_embedder
+from ingest.embedding.embedder import TokenEmbedder, open_embedder
+from ingest.embedding.late_interaction import packed
 from ingest.index import folders as index_folders
 from ingest.index import open_index
 from ingest.index.facts import Facts, Identity
 from ingest.index.snapshot import COLLECTION
-from ingest.loader import UnreadableDocument, load
-from ingest.pages import SCHEMA_VERSION, Pages
+from ingest.readers.loader import UnreadableDocument, load
 from ingest.settings import IndexSettings
-from ingest.store import Vectors, open_store
-from ingest.tokens import packed
+from ingest.store.pages import SCHEMA_VERSION, Pages
+from ingest.store.vectors import Vectors, open_store
 from tests.bench.docs import QUESTIONS, lay_out
 from tests.bench.measure import Sheet, peak_mb, percentiles, resident_mb, seconds
 

@@ -43,7 +43,7 @@ class Acks:
 
     def __init__(self, running: Running) -> None:
         self._at: dict[str, list[float]] = {}
-        running.handler.client.socket_mode_request_listeners.append(self._hear)
+        running.socket.socket_mode_request_listeners.append(self._hear)
 
     def _hear(self, _client: object, request: Any) -> None:
         ts = str((request.payload.get("event") or {}).get("ts"))
@@ -80,8 +80,7 @@ class Remote(Running):
     """A bot whose sandbox runs in another process: only the bot's end of the socket is seen."""
 
     def connections(self) -> list[object]:
-        client = self.handler.client
-        return [client] if client.is_connected() else []
+        return [self.socket] if self.socket.is_connected() else []
 
 
 @dataclass

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from bot.manifest import Manifest
 from bot.sandbox.server import Sandbox
+from bot.slack.manifest import Manifest
 from tests.bot.stage import Running, Script, Slack, patient_rules
 from tests.waiting import wait_for
 

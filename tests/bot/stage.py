@@ -1,39 +1,34 @@
-"""The bot as production wires it, connected to a sandbox; only the agent is told what to say.
+"""The bot as production composes it, connected to a sandbox; only the agent is scripted.
 
 Everything between Slack's socket and the conversation is real: Bolt, the journal on disk, threads
 read over HTTP. A ``Script`` stands where the agent does, so that a test sees what it was asked.
 """
 
 import json
-import socket
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.request import Request, urlopen
 
-from slack_bolt.adapter.socket_mode import SocketModeHandler
-
 from agent.answer import Answer
 from agent.conversation import Conversation
 from agent.errors import Cancelled
-from bot.answering import Answering
-from bot.app import build_app, catch_all, event_listeners
+from bot.answering.outbox import Retries
 from bot.blocks import render_answer
+from bot.build import Parts, build_bot
 from bot.channels import Channel, Channels
-from bot.clients import identify, open_clients
-from bot.commands import Commands
-from bot.edits import Edits
-from bot.journal import Journal, open_journal
-from bot.outbox import Retries
-from bot.recovery import Recovery
-from bot.sandbox.rules import Rules
+from bot.journal.claims import Journal, open_journal
+from bot.sandbox.events.sockets import SocketMode
 from bot.sandbox.server import Sandbox
-from bot.sandbox.socket_mode import SocketMode
+from bot.sandbox.workspace.rules import Rules
 from bot.settings import BotSettings
+from bot.slack.clients import identify, open_clients
+from bot.slack.socket_mode import SlackSocket
 from ingest.documents import Passage
+from ingest.index import open_index
+from ingest.settings import IndexSettings
 from tests.waiting import PATIENCE, wait_for
 
 Json = dict[str, Any]
@@ -124,40 +119,34 @@ class Running:
             bot_token="xoxb-sandbox", slack_api_url=sandbox.api_url, **settings
         )
         clients = open_clients(self.settings)
-        me = identify(clients.read)
+        self.me = identify(clients.read)
         self.journal: Journal = open_journal(self.settings.journal_url, folder)
-        self.answering = Answering(
-            clients,
-            me,
-            script,
-            render_answer,
-            self.journal,
-            self.settings,
-            self.runbook,
-            channels,
-            retries,
-        )
-        self.recovery = Recovery(self.answering)
-        edits = Edits(self.answering)
+        self.index = open_index(IndexSettings(data_dir=folder), collections={})
         self.listeners = Listeners()
-        app = build_app(
-            clients.read,
-            self.answering,
-            [
-                *event_listeners(self.answering, edits.revise),
-                *edits.listeners(),
-                *Commands(self.answering, list, list).listeners(),
-                *catch_all(),
-            ],
-            executor=self.listeners,
+        bot = build_bot(
+            Parts(
+                settings=self.settings,
+                clients=clients,
+                me=self.me,
+                journal=self.journal,
+                index=self.index,
+                agent=script,
+                render=render_answer,
+                runbook=self.runbook,
+                last_run=lambda: None,
+                reindex=lambda: None,
+                listening=self.listeners,
+                channels=channels or Channels(),
+                retries=retries or Retries(),
+            )
         )
+        self.answering, self.recovery = bot.answering, bot.recovery
         self._sandbox = sandbox
-        self.handler = SocketModeHandler(app, "xapp-sandbox")
         others = self.connections()
         self._handled: list[Any] = []
-        self.handler.client.socket_mode_request_listeners.append(self._count)
-        self.handler.connect()  # type: ignore[no-untyped-call]  # Bolt leaves it untyped
-        wait_for(self.handler.client.is_connected)
+        self.socket = SlackSocket(bot.app, "xapp-sandbox")
+        self.socket.socket_mode_request_listeners.append(self._count)
+        self.socket.connect()
         [self.connection] = wait_for(lambda: [c for c in self.connections() if c not in others])
         self.recovery.recover(at_start=True)
 
@@ -194,18 +183,8 @@ class Running:
         wait_for(lambda: self.answering.idle)
 
     def disconnect(self) -> None:
-        """End the socket from below: the client's own close takes seconds.
-
-        From then on nothing is sent this way, to be lost and sent again to the next one.
-        """
-        client = self.handler.client
-        if client.closed:
-            return
-        client.closed, client.auto_reconnect_enabled = True, False
-        if client.current_session is not None and client.current_session.sock is not None:
-            with suppress(OSError):
-                client.current_session.sock.shutdown(socket.SHUT_RDWR)
-        threading.Thread(target=self.handler.close, daemon=True).start()
+        """From then on nothing is sent this way, to be lost and sent again to the next one."""
+        self.socket.close()
         wait_for(lambda: self.connection not in self.connections())
 
     def stop(self) -> None:
@@ -214,6 +193,7 @@ class Running:
         self.answering.statuses.settle(PATIENCE)
         self.listeners.shutdown()
         self.journal.close()
+        self.index.close()
 
     def die(self, script: Script) -> None:
         """As after SIGKILL: answers under way are not posted, and nothing is written any more.
@@ -228,6 +208,7 @@ class Running:
         self.answering.statuses.settle(PATIENCE)
         script.dead.clear()
         self.journal.close()
+        self.index.close()
 
 
 def patient_rules(**others: Any) -> Rules:

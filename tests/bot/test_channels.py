@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agent.conversation import Conversation
-from bot.channels import Channel, Channels, read_channels
+from bot.channels import SECTIONS, Channel, Channels, read_channels
 from bot.doctor import examine
 from ingest.config_file import read_collections, read_config_file
 from ingest.errors import SettingsError
@@ -26,7 +26,7 @@ HEAD = '[collections.runbooks]\npaths = ["oncall/**"]\ndescription = "Alerts"\n'
 
 def read(text: str) -> Channels:
     Path("footnote.toml").write_text(HEAD + text, encoding="utf-8")
-    config = read_config_file(IndexSettings())
+    config = read_config_file(IndexSettings(), SECTIONS)
     return read_channels(config, read_collections(config))
 
 
@@ -108,7 +108,7 @@ def test_a_mistake_is_one_line_with_its_place_and_its_cure(text: str, line: str)
 
 
 def test_the_example_file_is_valid_and_its_default_section_is_the_default() -> None:
-    config = read_config_file(IndexSettings(config=ROOT / "examples" / "footnote.toml"))
+    config = read_config_file(IndexSettings(config=ROOT / "examples" / "footnote.toml"), SECTIONS)
     collections = read_collections(config)
     channels = read_channels(config, collections)
     assert list(collections) == ["runbooks", "engineering", "people"]

@@ -3,6 +3,7 @@
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -10,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.manifest import Manifest
 from bot.sandbox.server import Sandbox
+from bot.slack.manifest import Manifest
 from tests.bot.stage import Json, Slack, patient_rules
 from tests.conftest import ROOT
 from tests.fakes.messages_server import MessagesServer
@@ -47,7 +48,7 @@ def run(slack: Slack, tmp_path: Path) -> Iterator[Callable[..., Process]]:
     page.write_text("# Keys\n\nPAY-4031 means that the key was rotated.\n")
     started: list[Process] = []
 
-    def run(model: MessagesServer, **settings: str) -> Process:
+    def run(model: MessagesServer, *, connects: bool = True, **settings: str) -> Process:
         environment = {
             "PATH": os.environ["PATH"],
             "SLACK_API_URL": slack.url("/api/"),
@@ -69,7 +70,8 @@ def run(slack: Slack, tmp_path: Path) -> Iterator[Callable[..., Process]]:
             cwd=tmp_path,
         )
         started.append(process)
-        wait_for(lambda: slack.state()["connections"] or process.poll() is not None)
+        if connects:
+            wait_for(lambda: slack.state()["connections"] or process.poll() is not None)
         return process
 
     yield run
@@ -130,7 +132,62 @@ def test_sigterm_lets_an_answer_under_way_be_finished(
         process.send_signal(signal.SIGTERM)
         _, said = process.communicate(timeout=PATIENCE)
         assert process.returncode == 0
-        line = r"^\d{4}-\d\d-\d\d [\d:,]+ INFO bot\.run: Stopping: answers under way have 20 s\.$"
+        line = r"^\d{4}-\d\d-\d\d [\d:,]+ INFO bot\.app: Stopping: answers under way have 20 s\.$"
         assert re.search(line, said, re.MULTILINE), said
         [reply] = replies(slack, ts)
         assert reply["metadata"]["event_payload"]["verdict"] == "answered"
+
+
+def other_threads(process: Process) -> list[int]:
+    """The threads that the system may hand a signal to, but for the main one."""
+    tasks = Path(f"/proc/{process.pid}/task")
+    return [int(task.name) for task in tasks.iterdir() if int(task.name) != process.pid]
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="needs the threads in /proc")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_that_another_thread_takes_ends_it_as_well(
+    number: signal.Signals, slack: Slack, run: Callable[..., Process]
+) -> None:
+    rule = Model()
+    rule.silent = False
+    with MessagesServer(rule) as model:
+        process = run(model)
+        ts = ask(slack)
+        wait_for(lambda: replies(slack, ts))  # the main thread has nothing to do any more
+        # To the group of threads, but the system offers it to the one that is named.
+        os.kill(other_threads(process)[0], number)
+        process.communicate(timeout=PATIENCE)
+        assert process.returncode == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_during_the_start_ends_it_there(
+    number: signal.Signals, run: Callable[..., Process]
+) -> None:
+    with MessagesServer(Model()) as model, socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}/api/"
+        process = run(model, connects=False, SLACK_API_URL=url)
+        waiting, _ = silent.accept()
+        with waiting:
+            process.send_signal(number)
+            _, said = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0, said
+    assert "Stopped before there was anything to finish." in said
+    assert "Traceback" not in said
+
+
+def test_a_second_signal_does_not_wait_for_answers(
+    slack: Slack, run: Callable[..., Process]
+) -> None:
+    with MessagesServer(Model()) as model:
+        process = run(model, FOOTNOTE_DRAIN_SECONDS="3600")
+        ask(slack)
+        wait_for(lambda: model.requests)
+        process.send_signal(signal.SIGTERM)
+        assert process.stderr
+        while "Stopping" not in process.stderr.readline():
+            assert process.poll() is None
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=PATIENCE)
+        assert process.returncode == 128 + signal.SIGTERM

@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 
 from agent.settings import AgentSettings
-from bot.clients import SlackRefused
-from bot.endpoint import listen
-from bot.manifest import Manifest
-from bot.run import Bot, serve
+from bot.app import Service, serve
 from bot.sandbox.server import Sandbox
 from bot.settings import BotSettings
+from bot.signals import Ending
+from bot.slack.clients import SlackRefused
+from bot.slack.endpoint import listen
+from bot.slack.manifest import Manifest
 from ingest.errors import DataFolderBusy, FootnoteError, SettingsError
 from ingest.settings import IndexSettings
 from tests.bot.stage import Json, Slack, patient_rules
@@ -61,16 +62,17 @@ class System:
         self.slack = Slack(self.sandbox.url)
         self.model = MessagesServer(in_paragraphs).__enter__()
         self.settings = bot_settings(self.sandbox.api_url, port=port, help_group="S0DOCS")
-        self.bot: Bot = Bot(self.settings, index_settings(folder), self.agent_settings)
-        self.bot.start(http=http)
-        wait_for(lambda: self.bot.index.status().documents)
+        self.service: Service = Service(self.settings, index_settings(folder), self.agent_settings)
+        self.service.connect(http=http)
+        self.service.start()
+        wait_for(lambda: self.service.index.status().documents)
 
     @property
     def agent_settings(self) -> AgentSettings:
         return AgentSettings(api_key="test", base_url=self.model.url)
 
     def close(self) -> None:
-        self.bot.stop()
+        self.service.stop()
         self.model.close()
         self.sandbox.stop()
 
@@ -91,7 +93,7 @@ class System:
 
     def placed(self, answer_id: str) -> bool:
         """Whether the bot is done with an answer: it writes down where the reply stands last."""
-        record = self.bot.journal.answer(answer_id)
+        record = self.service.journal.answer(answer_id)
         return record is not None and record.reply_ts is not None
 
     def click(self, action_id: str, message: Json, **more: Any) -> Json:
@@ -162,12 +164,12 @@ def test_a_thumb_down_is_counted_before_its_reason_is_asked(system: System) -> N
     answer_id = reply["metadata"]["event_payload"]["answer"]
     system.click("footnote_feedback", reply, value=f"{answer_id}:down")
     wait_for(lambda: system.slack.calls("views.open"))
-    assert [(v.vote, v.reason) for v in system.bot.journal.votes(answer_id)] == [("down", None)]
+    assert [(v.vote, v.reason) for v in system.service.journal.votes(answer_id)] == [("down", None)]
     system.slack.post("submit", user=ONCALL, values={"reason": "too short"})
-    wait_for(lambda: system.bot.journal.votes(answer_id)[0].reason)
-    assert system.bot.journal.votes(answer_id)[0].reason == "too short"
+    wait_for(lambda: system.service.journal.votes(answer_id)[0].reason)
+    assert system.service.journal.votes(answer_id)[0].reason == "too short"
     system.click("footnote_feedback", reply, value=f"{answer_id}:up")
-    wait_for(lambda: system.bot.journal.votes(answer_id)[0].vote == "up")
+    wait_for(lambda: system.service.journal.votes(answer_id)[0].vote == "up")
 
 
 def test_need_a_human_calls_the_group_once_and_names_what_was_cited(system: System) -> None:
@@ -258,7 +260,7 @@ def test_the_home_tab_shows_what_it_knows(system: System) -> None:
 def test_reindex_asks_for_an_ingest(system: System) -> None:
     (system.folder / "docs" / "second.md").write_text("# Second\n\nA page.\n")
     system.slack.post("command", channel="C0INCIDENT", user=ONCALL, text="reindex")
-    wait_for(lambda: system.bot.index.status().documents == 3)
+    wait_for(lambda: system.service.index.status().documents == 3)
     (system.folder / "docs" / "second.md").unlink()
 
 
@@ -268,9 +270,9 @@ def test_by_http_it_works_the_same(tmp_path: Path) -> None:
         _, reply = system.ask("@Footnote what does error PAY-4031 mean?")
         assert "[payments-runbook-0]" in json.dumps(reply["blocks"]).replace("\\\\", "")
         with pytest.raises(FootnoteError, match=f"port {system.settings.port} cannot be used"):
-            listen(system.bot.app, system.settings.port)
+            listen(system.service.bot.app, system.settings.port)
         with pytest.raises(DataFolderBusy):
-            Bot(system.settings, index_settings(tmp_path), system.agent_settings)
+            Service(system.settings, index_settings(tmp_path), system.agent_settings)
     finally:
         system.close()
 
@@ -290,7 +292,7 @@ def test_a_missing_or_wrong_token_is_named(settings: Json, http: bool, says: str
 
     def start() -> None:
         chosen.require_tokens(http=http)
-        serve(chosen, http=http)
+        serve(chosen, Ending(), http=http)
 
     with pytest.raises(SettingsError, match=says):
         start()
@@ -298,16 +300,16 @@ def test_a_missing_or_wrong_token_is_named(settings: Json, http: bool, says: str
 
 def test_slack_that_cannot_be_reached_or_refuses_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(SlackRefused, match=r"cannot be reached at http://127\.0\.0\.1:1/api/"):
-        serve(bot_settings("http://127.0.0.1:1/api/"), http=False)
+        serve(bot_settings("http://127.0.0.1:1/api/"), Ending(), http=False)
     sandbox = Sandbox(manifest=Manifest())
     sandbox.start()
     try:
         with pytest.raises(SlackRefused, match="invalid_auth"):
-            serve(bot_settings(sandbox.api_url, bot_token="xoxb-wrong"), http=False)
+            serve(bot_settings(sandbox.api_url, bot_token="xoxb-wrong"), Ending(), http=False)
         settings = bot_settings(sandbox.api_url, app_token="xapp-wrong")
-        bot = Bot(settings, index_settings(tmp_path), AgentSettings())
+        bot = Service(settings, index_settings(tmp_path), AgentSettings())
         with pytest.raises(SlackRefused, match="invalid_auth"):
-            bot.start(http=False)
+            bot.connect(http=False)
         bot.stop()
     finally:
         sandbox.stop()

@@ -1,6 +1,6 @@
 """What each model id accepts, as the API's documentation says: the fake server's own table.
 
-It is kept apart from ``agent/profiles.py`` on purpose: the one checks the other.
+It is kept apart from ``agent/model/profiles.py`` on purpose: the one checks the other.
 """
 
 from dataclasses import dataclass

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.ingest.checkouts import PAY
-from tests.ingest.remotes import DocsRemote
+from tests.ingest.repo.checkouts import PAY
+from tests.ingest.repo.remotes import DocsRemote
 
 
 @pytest.fixture

@@ -5,11 +5,11 @@ import os
 from datetime import UTC, datetime, timedelta
 
 from ingest.index import folders as index_folders
-from ingest.runs import Runs
-from ingest.state import read_state
+from ingest.runs.record import Runs
+from ingest.runs.state import read_state
 from tests.cases import Json, one_of, series, table
-from tests.ingest.remotes import git, https_server, silent_server
-from tests.ingest.sync import KILL_POINTS, Outcome, Play
+from tests.ingest.pipeline.sync import KILL_POINTS, Outcome, Play
+from tests.ingest.repo.remotes import git, https_server, silent_server
 
 
 def init(_play: Play, default_branch: str) -> None:

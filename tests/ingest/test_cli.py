@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from ingest.cli import app
-from ingest.embedder import open_embedder
+from bot.__main__ import app
+from ingest.data_folder import own_data_folder
+from ingest.embedding.embedder import open_embedder
 from ingest.errors import DataFolderBusy, DocsRepoError, FootnoteError, IndexMissing, LargeDeletion
-from ingest.handover import HandedOverError
 from ingest.index import open_index
-from ingest.ownership import own_data_folder
-from ingest.runs import Runs
-from ingest.schedule import Schedule
+from ingest.runs.record import Runs
+from ingest.runs.schedule import Schedule
+from ingest.runs.terminal_run import HandedOverError
 from ingest.settings import IndexSettings
 from tests.waiting import wait_for
 
@@ -204,7 +204,7 @@ def test_beside_a_bot_the_bot_does_the_work_and_the_report_is_the_same(docs: Pat
 HOLD = """
 import sys
 from pathlib import Path
-from ingest.ownership import own_data_folder
+from ingest.data_folder import own_data_folder
 with own_data_folder(Path(".footnote")):
     print("owned", flush=True)
     sys.stdin.read()

@@ -26,9 +26,12 @@ description = "Benefits and onboarding"
 """
 
 
+OTHERS = ("channels", "owners")
+
+
 def read(text: str) -> ConfigFile:
     Path("footnote.toml").write_text(text, encoding="utf-8")
-    return read_config_file(IndexSettings())
+    return read_config_file(IndexSettings(), OTHERS)
 
 
 def mistake(text: str) -> str:
@@ -184,3 +187,11 @@ def test_any_text_is_read_or_refused(text: str) -> None:
     Path("footnote.toml").write_text(text, encoding="utf-8", errors="surrogatepass")
     with suppress(SettingsError):
         read_collections(read_config_file(IndexSettings()))
+
+
+def test_a_section_that_only_others_know_is_left_alone_unless_it_looks_like_our_own() -> None:
+    Path("footnote.toml").write_text(GOOD + "[channels.default]\nfollow_ups = false\n")
+    assert len(read_collections(read_config_file(IndexSettings()))) == 2
+    Path("footnote.toml").write_text(GOOD.replace("[collections.", "[colections."))
+    with pytest.raises(SettingsError, match=r"Did you mean collections\?"):
+        read_config_file(IndexSettings())

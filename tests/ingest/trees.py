@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ingest.documents import DocumentInfo, IngestReport, Passage, SearchResult
-from ingest.embedder import Embedder
+from ingest.embedding.embedder import Embedder
 from ingest.index import Index, open_index
-from ingest.pipeline import run_ingest
+from ingest.pipeline.run import run_ingest
 from ingest.settings import IndexSettings
 from tests.cases import Json, carry_out, folded, table
 

@@ -8,12 +8,12 @@ import pytest
 from anthropic.types import Message
 from pydantic import SecretStr
 
-from agent.content import reply_text
-from agent.deadline import Deadline
 from agent.errors import ModelUnavailable
 from agent.evals.outcomes import CLAUDES_ID
 from agent.loop import Agent
-from agent.model import ClaudeModel, Request
+from agent.model.client import ClaudeModel, Request
+from agent.model.deadline import Deadline
+from agent.passages import reply_text
 from agent.settings import AgentSettings
 from ingest.index import Index
 from tests.agent.conftest import thread

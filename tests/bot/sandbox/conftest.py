@@ -12,8 +12,8 @@ from slack_bolt.adapter.socket_mode import SocketModeHandler
 from slack_sdk import WebClient
 from slack_sdk.errors import SlackApiError
 
-from bot.manifest import Manifest
 from bot.sandbox.server import Sandbox
+from bot.slack.manifest import Manifest
 from tests.bot.stage import patient_rules
 from tests.waiting import wait_for
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from slack_sdk import WebClient
 from slack_sdk.errors import SlackApiError
 
-from bot.sandbox.content import content
-from bot.sandbox.refusal import Refusal
+from bot.sandbox.webapi.content import content
+from bot.sandbox.workspace.refusal import Refusal
 from tests.bot.sandbox.conftest import Person, refused
 from tests.waiting import wait_for
 

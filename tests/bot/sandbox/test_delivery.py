@@ -14,8 +14,8 @@ from slack_bolt.request import BoltRequest
 from slack_sdk import WebClient
 from websockets.sync.client import connect
 
-from bot.manifest import Manifest
 from bot.sandbox.server import Sandbox
+from bot.slack.manifest import Manifest
 from tests.bot.sandbox.conftest import Json, Person
 from tests.bot.stage import patient_rules
 from tests.waiting import PATIENCE, wait_for

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from slack_sdk import WebClient
 
-from bot.manifest import Manifest
-from bot.sandbox.mrkdwn import render
-from bot.sandbox.rendering import Place, message_body
+from bot.sandbox.page.message_html import Place, message_body
+from bot.sandbox.page.mrkdwn_html import render
 from bot.sandbox.server import Sandbox
+from bot.slack.manifest import Manifest
 from tests.bot.sandbox.conftest import Json, Person
 
 DOCS = {"oncall/README.md": "# On call\n\nFirst <b>line</b>\nlast\n"}

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from inline_snapshot import snapshot
 from slack_sdk.models.blocks import Block
 
-from bot.sandbox.block_rules import strings
-from bot.sandbox.rich_text import from_markdown, translated
-from bot.sandbox.translation import escape, typed_blocks, unescape
+from bot.sandbox.events.read_back import from_markdown, translated
+from bot.sandbox.events.translation import escape, typed_blocks, unescape
+from bot.sandbox.webapi.block_rules import strings
 from tests.bot.sandbox.conftest import Json
 
 

@@ -1,0 +1,1 @@
+"""Requests beside the conversation: the web search and the check of retrieved passages."""

@@ -1,0 +1,181 @@
+"""A question that the docs do not answer -> what the web says of it, with its links.
+
+One request of its own, so that no page and no message of the thread can reach a search engine:
+it holds the question's own words and nothing else, without what names something internal.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+from anthropic.types import ContentBlock, Message
+
+from agent.answer import WebLink
+from agent.asides.request import ask_aside
+from agent.draft import Draft
+from agent.errors import ModelUnavailable
+from agent.grounding.ids import Brackets, settle
+from agent.model.client import Model, Request
+from agent.model.deadline import Deadline, DeadlinePassed
+from agent.prompts import prompt
+from agent.settings import AgentSettings
+from agent.trace import Progress
+from ingest.documents import Passage
+
+_SECONDS = 25.0
+_LEAST_SECONDS = 3.0
+_MAX_TOKENS = 3_000
+_MAX_USES = 2
+_PAUSES = 2
+_LONGEST_QUESTION = 300
+_FEWEST_WORDS = 2
+_LABEL = "**From the web, not from your docs; check that it fits what you run:**"
+_CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+_LONG_WORD = re.compile(r"\S{80,}")
+"""Nothing that anybody searches for."""
+_PRIVATE = re.compile(
+    # Whole words first, each looked at from its beginning, and only once.
+    r"(?<!\S)(?:\S+@\S+|\S*://\S+|\S*(?:\\|~?/)\w++[/\\]\S*)"  # mail, URLs, paths
+    r"|(?<![\w.-])[\w.-]*\w\.(?:internal|local|lan|corp|intra|svc|cluster)\b\S*"  # hosts inside
+    r"|(?<![\w.-])[\w.-]*[\w-]\.(?:com|net|org|io|dev|app|cloud)\b\S*"  # hosts outside
+    r"|(?<![\w.-])[\w.-]*[\w-]\.[\w-]++\.[a-z]{2}\b\S*"
+    r"|<[^<>\s]*>|(?<!\w)@\S+"  # mentions
+    r"|(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?:[:/]\d+)?"  # IP
+    r"|(?<![\w:])(?:[0-9a-f]{0,4}:){2,}[0-9a-f:.]*"  # IPv6, MAC
+    r"|\b(?=\w*\d)(?=\w*[a-z])[\w-]{20,}|\b\d{7,}\b|\b[0-9a-f]{12,}\b",  # keys, numbers, hashes
+    re.IGNORECASE,
+)
+_NAME = re.compile(r"\w++(?:[-./:]\w++)*")
+_IDENTIFIER = re.compile(r"[-_./:]|[A-Za-z]\d|^[a-z]+[A-Z]|^[A-Z]{2}")
+"""What tells an identifier from a word."""
+_SAFE = "/:?#@!$&'*+,;=~%-._"
+
+
+@dataclass(frozen=True, slots=True)
+class WebFindings:
+    """What the web says: labelled Markdown, and every address in it."""
+
+    text: str
+    links: tuple[WebLink, ...]
+
+
+def search_web(
+    model: Model, settings: AgentSettings, draft: Draft, deadline: Deadline
+) -> WebFindings | None:
+    """None where nothing was found, nothing may be asked, or the search failed."""
+    query = public_words(draft.conversation.question, draft.retrieval.sources.values())
+    if not query or not model.profile.server_tools or deadline.left < _LEAST_SECONDS:
+        draft.note("web_search", error="not asked")
+        return None
+    draft.show(Progress("searching", "the web"))
+    try:
+        blocks = _ask(query, model, settings, draft, deadline.at_most(_SECONDS))
+    except (ModelUnavailable, DeadlinePassed) as error:
+        draft.note("web_search", error=str(error) or "deadline")
+        return None
+    findings = _findings(blocks, settings.web_domains)
+    draft.note(
+        "web_search",
+        queries=[str(b.input.get("query", "")) for b in blocks if b.type == "server_tool_use"],
+        errors=list(_errors(blocks)),
+        links=[link.url for link in findings.links] if findings else [],
+    )
+    return findings
+
+
+def public_words(question: str, passages: Iterable[Passage]) -> str:
+    """The question without what names people, machines, secrets, or things only the docs know.
+
+    Empty where too little is left to ask anybody.
+    """
+    words = _PRIVATE.sub(" ", _LONG_WORD.sub(" ", _CODE.sub(" ", question)))
+    found = (name for passage in passages for name in _NAME.findall(passage.text))
+    internal = {name.casefold() for name in found if _IDENTIFIER.search(name)}
+
+    def kept(name: re.Match[str]) -> str:
+        is_internal = _IDENTIFIER.search(name[0]) and name[0].casefold() in internal
+        return " " if is_internal else name[0]
+
+    words = _NAME.sub(kept, words).replace("`", " ")
+    cut = " ".join(words.split())[:_LONGEST_QUESTION]
+    return cut if len(re.findall(r"\w{2,}", cut)) >= _FEWEST_WORDS else ""
+
+
+def _ask(
+    query: str, model: Model, settings: AgentSettings, draft: Draft, deadline: Deadline
+) -> list[ContentBlock]:
+    """All blocks of the answer; a turn that pauses is sent back as it is, to go on."""
+    tool: dict[str, Any] = {
+        "type": "web_search_20250305",
+        "name": "web_search",
+        "max_uses": _MAX_USES,
+        "allowed_callers": ["direct"],
+    }
+    if settings.web_domains:
+        tool["allowed_domains"] = list(settings.web_domains)
+    messages: list[dict[str, Any]] = [{"role": "user", "content": query}]
+    blocks: list[ContentBlock] = []
+    for _ in range(1 + _PAUSES):
+        request = Request(
+            prompt("web").template, [tool], list(messages), _MAX_TOKENS, attempts=1, aside=True
+        )
+        message = ask_aside("web_search", model, request, draft, deadline)
+        blocks += message.content
+        if message.stop_reason != "pause_turn":
+            return _whole(message, blocks)
+        # Blank texts are the one thing that the API sends and does not take back.
+        kept = [b for b in message.content if b.type != "text" or b.text.strip()]
+        messages.append({"role": "assistant", "content": kept})
+    raise ModelUnavailable("paused too often", "The web search took too long.")
+
+
+def _whole(message: Message, blocks: list[ContentBlock]) -> list[ContentBlock]:
+    if message.stop_reason in ("end_turn", "stop_sequence", "max_tokens"):
+        return blocks
+    raise ModelUnavailable(f"stop reason {message.stop_reason}", "The web search gave no answer.")
+
+
+def _errors(blocks: Iterable[ContentBlock]) -> Iterator[str]:
+    """A search that failed comes with status 200; its error is a result."""
+    for block in blocks:
+        if block.type == "web_search_tool_result" and not isinstance(block.content, list):
+            yield block.content.error_code
+
+
+def _findings(blocks: list[ContentBlock], domains: tuple[str, ...]) -> WebFindings | None:
+    """The text after the last search, each statement with its links; None without any link."""
+    last = max((n for n, b in enumerate(blocks) if b.type == "server_tool_use"), default=-1)
+    text = ""
+    links: dict[str, WebLink] = {}
+    for block in blocks[last + 1 :]:
+        if block.type != "text":
+            continue
+        # A page on the web cannot pass for one of the docs.
+        said, _, _ = settle(block.text, Brackets((), ""))
+        cited = {}
+        for citation in block.citations or ():
+            if citation.type == "web_search_result_location":
+                url = _address(citation.url, domains)
+                cited[url] = WebLink(url, " ".join((citation.title or "").split()))
+        cited.pop("", None)
+        links.update(cited)
+        marks = "".join(f" ([{urlsplit(url).hostname}]({url}))" for url in cited)
+        text += said.rstrip() + marks + said[len(said.rstrip()) :]
+    if not links or "NOTHING FOUND" in text:
+        return None
+    return WebFindings(f"{_LABEL}\n\n{text.strip()}", tuple(links.values()))
+
+
+def _address(url: str, domains: tuple[str, ...]) -> str:
+    """The address as it may stand in Markdown; empty where it is not one that may be shown."""
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+    except ValueError:
+        return ""
+    allowed = not domains or any(host == d or host.endswith(f".{d}") for d in domains)
+    if parts.scheme not in ("http", "https") or not host.isascii() or "." not in host:
+        return ""
+    return quote(url, safe=_SAFE) if allowed and parts.username is None else ""

@@ -1,0 +1,155 @@
+"""Passages -> an answer without a model: the best of them word for word, and why only that.
+
+A follow-up is searched for with its own words and with those of the thread; what stands in the
+thread already is not quoted again.
+"""
+
+import logging
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import zip_longest
+
+from agent.answer import Answer
+from agent.conversation import Conversation
+from agent.draft import Draft
+from agent.errors import Cancelled
+from agent.history import cited_before, query_of
+from agent.model.characters import unmarked
+from agent.model.deadline import Deadline, DeadlinePassed, Result
+from agent.route import is_small_talk
+from ingest.documents import Passage, SearchResult
+from ingest.errors import FootnoteError, IndexMissing
+from ingest.index import Index
+
+log = logging.getLogger(__name__)
+
+HELP = (
+    "Ask me about anything in the team's docs: an error code, an alert, a how-to. "
+    "In a thread I read what was said before."
+)
+_LATE = 0.8
+"""Seconds after the deadline in which an answer from passages is still made."""
+_SHOWN = 3
+_LONGEST = 1_500
+_TICKS = re.compile(r"`{3,}")
+
+
+def passages_answer(draft: Draft, why: str, seconds: float) -> Answer:
+    """What the model found before it failed, else what a search of our own finds."""
+    if is_small_talk(draft.conversation.question):
+        return draft.answer("no_search", HELP)
+    deadline = Deadline(seconds + _LATE, draft.deadline.cancel)
+    deadline.start = draft.deadline.start
+    index = draft.retrieval.index
+    try:
+        quoted = _in_time(deadline, lambda: quoted_before(draft.conversation, index))
+        passages, weak = [p for p in draft.retrieval.best() if p.id not in quoted], False
+        if not passages:
+            passages, weak = _searched(draft, deadline, quoted)
+    except Cancelled:
+        raise
+    except DeadlinePassed:
+        return failed(draft, "Neither the model nor the search answered in time.")
+    except IndexMissing:
+        return failed(draft, "No docs are indexed yet.")
+    except FootnoteError as error:
+        log.warning("answer %s: %s", draft.id, error)
+        return failed(draft, "The index of the docs cannot be read.")
+    except Exception:  # the last resort has failed: say so rather than nothing
+        log.exception("answer %s: search failed", draft.id)
+        return failed(draft, "The index of the docs cannot be read.")
+    text = passages_text(passages, why, weak=weak, quoted=bool(quoted))
+    return draft.answer("retrieval_only", text, citations=best(passages), reason=why)
+
+
+def failed(draft: Draft, reason: str) -> Answer:
+    """The answer that there is none."""
+    text = f"_{reason} Try again in a few minutes, or look in the docs repo itself._"
+    return draft.answer("failed", text, reason=reason)
+
+
+def quoted_before(conversation: Conversation, index: Index) -> set[str]:
+    """Ids of passages that stand word for word in the thread: most of their lines do."""
+    said = "".join(_bare(t.text) for t in conversation.earlier if t.speaker == "footnote")
+    quoted = set()
+    for passage in cited_before(conversation, index):
+        lines = [bare for line in passage.text.split("\n") if (bare := _bare(line))]
+        if sum(line in said for line in lines) * 2 > len(lines):
+            quoted.add(passage.id)
+    return quoted
+
+
+def _searched(draft: Draft, deadline: Deadline, quoted: set[str]) -> tuple[list[Passage], bool]:
+    """The passages for the question, best first, and whether none is likely to answer it."""
+    conversation, index = draft.conversation, draft.retrieval.index
+    alone = replace(conversation, turns=conversation.turns[-1:])
+    queries = dict.fromkeys(map(query_of, (alone, conversation)))
+
+    def search() -> list[SearchResult]:
+        return [index.search(query, exclude=quoted) for query in queries if query]
+
+    results = _in_time(deadline, search)
+    likely = [result for result in results if not result.weak]
+    passages = list({p.id: p for p in _taken_in_turn(likely or results)}.values())
+    draft.retrieval.supply(passages)
+    return passages, not likely
+
+
+def _in_time(deadline: Deadline, call: Callable[[], Result]) -> Result:
+    [result] = deadline.run([call])
+    if result is None:
+        raise DeadlinePassed
+    return result
+
+
+def _taken_in_turn(results: Sequence[SearchResult]) -> Iterator[Passage]:
+    """The best of each, then the second of each, and so on."""
+    for rank in zip_longest(*(result.passages for result in results)):
+        yield from (passage for passage in rank if passage is not None)
+
+
+def _bare(text: str) -> str:
+    """Letters and digits alone: Slack changes everything around them."""
+    return "".join(re.findall(r"\w", text.lower()))
+
+
+def passages_text(
+    passages: Sequence[Passage], why: str, *, weak: bool = False, quoted: bool = False
+) -> str:
+    """Markdown: one line that says why and what that means, then each passage with its id.
+
+    ``quoted``: passages that stand in the thread already are left out.
+    """
+    if not passages and quoted:
+        return f"_{why} A search of the docs found nothing that is not quoted above already._"
+    if not passages:
+        return f"_{why} A search of the docs found nothing for this question._"
+    if weak:
+        means = "These passages are only loosely related: the docs may not answer this."
+    else:
+        means = (
+            "These are the best-matching passages, word for word; "
+            "nobody has checked that they answer the question."
+        )
+    again = " What is quoted above in the thread is not repeated." if quoted else ""
+    parts = [f"_{why} {means}{again}_"]
+    parts.extend(_quoted(passage) for passage in best(passages))
+    return "\n\n".join(parts)
+
+
+def best(passages: Sequence[Passage]) -> tuple[Passage, ...]:
+    """Those that are shown."""
+    return tuple(passages[:_SHOWN])
+
+
+def _quoted(passage: Passage) -> str:
+    where = unmarked(" › ".join(dict.fromkeys((passage.title, *passage.heading))))
+    text = passage.text.strip("\n")
+    cut = ""
+    if len(text) > _LONGEST:
+        text = text[:_LONGEST].rpartition("\n")[0] or text[:_LONGEST]
+        cut = "\nThe passage goes on: open it to read the rest."
+    # A fence longer than any inside cannot be closed by the passage.
+    fence = "`" * max(3, *(len(ticks) + 1 for ticks in _TICKS.findall(text)), 3)
+    return f"**{where}** [{passage.id}]\n{fence}\n{text}\n{fence}{cut}"

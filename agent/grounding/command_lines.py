@@ -1,0 +1,268 @@
+"""A command in an answer against the commands of a source: the same, filled in, or cut short.
+
+Letter case counts. White space, line continuation and prompts do not; flags may stand in another
+order as long as each keeps its value and the other words keep theirs. A placeholder of the docs
+may be filled with a word that the question, the thread or the source itself gave, or be renamed.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
+from agent.grounding.statements import code_spans
+
+_MARKED = (
+    r"<[^<>\s]+>|\$\{\w+\}|\{\{\s*(?:\$\w+\.|\.)?\w[\w-]*\s*\}\}|\$\([\w_]+\)|\$[A-Z_][A-Z0-9_]*|\{[A-Za-z_][\w-]*\}"
+    r"|(?<![\w-])(?:your|my)-[\w-]+|(?<![\w-])(?:YOUR|MY)_\w+|\b[xX]{3,}\b|…"
+)
+_GENERIC = (
+    "NAME|POD|NAMESPACE|NS|HOST|HOSTNAME|USER|ID|PORT|URL|PATH|FILE|CLUSTER|NODE|REGION|ZONE|SERVICE"
+    "|VERSION|TAG|TOKEN|KEY|DATE|ENV|DB|DATABASE|BRANCH|COMMIT|REVISION|IMAGE|CONTEXT|DEPLOYMENT"
+    "|REPLICAS|COUNT|NUMBER|N"
+)
+_SNAKE = r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+"
+PLACEHOLDER = re.compile(
+    rf"{_MARKED}|(?<![\w./-])(?:{_GENERIC}|(?:[A-Z0-9]+_)+(?:{_GENERIC}))(?![\w./=-])"
+)
+"""What is plainly to be filled in, wherever it stands."""
+
+
+def is_placeholder(word: str) -> bool:
+    """Whether an answer leaves it to be filled in; the docs' "my-nginx" is one, another is not."""
+    return PLACEHOLDER.fullmatch(word) is not None and not word.startswith("my-")
+
+
+_ARGUMENT = re.compile(rf"{PLACEHOLDER.pattern}|(?<![\w./-]){_SNAKE}(?![\w./=-]|:$)")
+"""As an argument of a documented command any SNAKE_NAME may be one; elsewhere it is a name."""
+_DECLARES = ("export", "unset", "set", "env", "declare", "setx", "=")
+
+_TOOLS = (
+    "kubectl|helm|terraform|tofu|git|docker|podman|psql|systemctl|journalctl|curl|wget|ssh|scp|rsync|aws"
+    "|gcloud|az|ansible|ansible-playbook|oc|argocd|vault|npm|pip|chmod|chown|rm|dd|mkfs|kill|pkill|killall"
+    "|sudo|redis-cli|mysql|pg_dump|pg_restore|etcdctl|istioctl|flux|kustomize|consul|nomad"
+)
+_RISKY = (
+    "delete|destroy|drop|apply|scale|drain|cordon|restart|stop|push|reset|rm|prune|uninstall|rollback"
+    "|patch|exec|remove|terminate|reboot|rollout|import|taint|force-unlock|-[a-zA-Z-]+"
+)
+_PROSE_WORD = (
+    r"(?!(?:to|and|or|for|in|on|at|the|then|than|with|from|if|is|are|was|when|again|until|before|after|as"
+    r"|by|it|its|a|an|of|that|this|which|will|can|should|must|sure|command|commands|first|once)\b)"
+)
+PROSE_COMMAND = re.compile(
+    r"(?<![\w./-])(?=[A-Za-z])(?:(?P<told>(?:[Rr]un|[Ee]xecute|[Tt]ype|[Ii]ssue|[Tt]ry)(?:ning)?:?\s+))?"
+    rf"(?P<command>(?<![\w./-])(?:(?P<sql>(?:DROP|TRUNCATE|ALTER|DELETE FROM|INSERT INTO)(?=\s+\w))"
+    rf"|(?:{_TOOLS}|make)(?=\s+(?P<risky>(?:{_RISKY})(?![\w-]))?))"
+    rf"(?:[ ]+{_PROSE_WORD}[\w.:=@<>${{}}/-]*[\w}}>/]){{1,5}})"
+)
+"""A command without code marks; a word such as "git" alone is none."""
+_IS_TOOL = re.compile(rf"(?:{_TOOLS}|make|[A-Z]{{4,}})")
+
+
+def is_command(text: str) -> bool:
+    """Whether something is done by it: a tool with arguments, options, paths, joined commands."""
+    words = text.split()
+    return len(words) > 1 and (
+        _IS_TOOL.fullmatch(words[0]) is not None
+        or any(not re.fullmatch(r"[\w',:.-]+", word) or word.startswith("-") for word in words)
+    )
+
+
+_BRACED = re.compile(r"<([^<>\n]{1,40})>|\{\{([^{}\n]{1,40})\}\}")
+
+
+_WORD = re.compile(r"(?:(?<![^\s=])(?:\"[^\"\n]*\"|'[^'\n]*')|\S)+")
+
+
+def command_words(text: str) -> list[str]:
+    """The words of a command; blanks inside a placeholder or quotes do not part it."""
+    joined = _BRACED.sub(_without_blanks, text)
+    return _WORD.findall(joined) if '"' in joined or "'" in joined else joined.split()
+
+
+def _without_blanks(match: re.Match[str]) -> str:
+    if match.group(1) is not None:
+        inner = match.group(1).strip()
+        # "a < b > c" is no placeholder; "<pod name>" is.
+        return f"<{re.sub(r'[ ]+', '_', inner)}>" if inner == match.group(1) else match.group()
+    return "{{" + re.sub(r"\s+", "_", match.group(2).strip()) + "}}"
+
+
+class Template:
+    """The words of a source in which placeholders may stand."""
+
+    def __init__(self, text: str) -> None:
+        self._words: list[tuple[str, str]] = []
+        self._open: list[re.Pattern[str] | None] = []
+        self._any = False
+        if not _ARGUMENT.search(text) and not _BRACED.search(text):
+            return
+        at = 0
+        for start, end in code_spans(text):
+            self._add(command_words(text[at:start]), PLACEHOLDER, "`'\"().,;:")
+            words = command_words(text[start:end].strip("`"))
+            self._add(words, _ARGUMENT if len(words) > 1 else PLACEHOLDER)
+            at = end
+        self._add(command_words(text[at:]), PLACEHOLDER, "`'\"().,;:")
+        self._starts: dict[str, list[int]] = {}
+        self._any = any(self._open)
+        # A command does not begin with a word that is all placeholder.
+        self._opens = [
+            at
+            for at, pattern in enumerate(self._open)
+            if pattern and not pattern.fullmatch(self._words[at][0].strip("`.,;"))
+        ]
+        for at, pair in enumerate(self._words if self._any else ()):
+            for word in set(pair):
+                self._starts.setdefault(word, []).append(at)
+
+    def _add(self, words: Sequence[str], pattern: re.Pattern[str], around: str = "`;") -> None:
+        before = "="
+        some = pattern.search(" ".join(words)) is not None
+        for word in words:
+            known = PLACEHOLDER if before in _DECLARES else pattern
+            self._words.append((word, word.strip(around)))
+            self._open.append(known if some and known.search(word) else None)
+            before = word
+
+    def filled_with(self, asked: Sequence[str], given: Callable[[str], bool]) -> bool:
+        """Whether ``asked`` stands here with its placeholders filled or renamed."""
+        if not self._any or not asked:
+            return False
+        last = len(self._words) - len(asked)
+        return any(
+            start <= last
+            and all(self._fits(word, start + number, given) for number, word in enumerate(asked))
+            for start in (*self._starts.get(asked[0], ()), *self._opens)
+        )
+
+    def _fits(self, word: str, at: int, given: Callable[[str], bool]) -> bool:
+        raw, stripped = self._words[at]
+        word = word.rstrip(";")
+        if word in (raw, stripped):
+            return True
+        pattern = self._open[at]
+        values = _fillings(word, pattern.split(raw.strip("`.,;"))) if pattern else None
+        return values is not None and all(is_placeholder(one) or given(one) for one in values)
+
+
+def _fillings(word: str, parts: Sequence[str]) -> list[str] | None:
+    """What stands in a word between these parts of it, one character at least, in order."""
+    first, *between = parts
+    if not between or not word.startswith(first):
+        return [] if word == first else None
+    *between, last = between
+    values, at = [], len(first)
+    for part in between:
+        place = word.find(part, at + 1)
+        if place == -1:
+            return None
+        values.append(word[at:place])
+        at = place + len(part)
+    end = len(word) - len(last)
+    return [*values, word[at:end]] if at < end and word.endswith(last) else None
+
+
+def same_in_other_order(asked: Sequence[str], known: Sequence[str]) -> bool:
+    """Whether only flags, each with its value, have moved."""
+    first, second = _parted(asked), _parted(known)
+    if sorted(first) != sorted(second):
+        return False
+    shared = _flag_pairs(first) & _flag_pairs(second)
+    return _collapsed(first, shared) == _collapsed(second, shared)
+
+
+def _parted(words: Sequence[str]) -> list[str]:
+    """``--flag=value`` as two words."""
+    parts: list[str] = []
+    for word in words:
+        parts += word.split("=", 1) if word.startswith("--") else [word]
+    return parts
+
+
+def _flag_pairs(words: Sequence[str]) -> set[tuple[str, str]]:
+    pairs = pairwise(words)
+    return {(a, b) for a, b in pairs if a.startswith("-") and not b.startswith("-")}
+
+
+def _collapsed(words: Sequence[str], pairs: set[tuple[str, str]]) -> tuple[list[str], list[str]]:
+    """Words that keep their order, and flags with their values, sorted."""
+    others: list[str] = []
+    flags: list[str] = []
+    index = 0
+    while index < len(words):
+        following = words[index + 1] if index + 1 < len(words) else ""
+        if (words[index], following) in pairs:
+            flags.append(f"{words[index]} {following}")
+            index += 2
+        else:
+            (flags if words[index].startswith("-") else others).append(words[index])
+            index += 1
+    return others, sorted(flags)
+
+
+def parted(words: Sequence[str]) -> str:
+    """The command with ``--flag=value`` as ``--flag value``, a blank around each word."""
+    return f" {' '.join(_parted(words))} "
+
+
+def names_command(asked: Sequence[str], known: Sequence[str]) -> bool:
+    """``kubectl rollout undo`` names ``kubectl -n shop rollout undo deploy/cart``."""
+    if not _is_name(asked) or asked[0] == "sudo" or any(_NARROWS.match(word) for word in known):
+        return False
+    others, _ = _collapsed(known, _flag_pairs(known))
+    return len(asked) > 1 and others[: len(asked)] == list(asked)
+
+
+def _is_name(words: Sequence[str]) -> bool:
+    return len(words) <= 3 and all(re.fullmatch(r"[a-z][a-z0-9_-]*", word) for word in words)
+
+
+def left_out(asked: Sequence[str], commands: Sequence[Sequence[str]]) -> str:
+    """The words with which every documented form of the command begins or goes on; empty: none."""
+    asked = [*asked[:-1], asked[-1].rstrip(";")]
+    missing = ""
+    for known in commands:
+        for start in range(len(known) - len(asked) + 1):
+            if list(known[start : start + len(asked)]) != asked:
+                continue
+            before, rest = known[:start], known[start + len(asked) :]
+            lost = _lost(before, rest)
+            if not lost:
+                return ""
+            missing = missing or lost
+    return missing if missing and _is_runnable(asked, missing) else ""
+
+
+def _lost(before: Sequence[str], rest: Sequence[str]) -> str:
+    if before and all(_ASSIGNMENT.fullmatch(word) for word in before):
+        return " ".join(before)
+    if rest and (rest[0].startswith("-") or _GOES_ON.fullmatch(rest[0])):
+        return rest[0]
+    return ""
+
+
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=\S*")
+_GOES_ON = re.compile(r"(?i:where|limit)|[A-Za-z_]\w*=\S*")
+_NARROWS = re.compile(
+    r"--?(?:dry-run|check|preview|plan|diff|what-?if|no-|target|limit|confirm|interactive|i\b|backup"
+    r"|skip|ignore|validate|filter|selector|l\b|where)",
+    re.IGNORECASE,
+)
+"""Without it the command does more than the documented one."""
+_SAFETY = re.compile(rf"{_NARROWS.pattern}|--?(?:context|namespace|n\b|wait)", re.IGNORECASE)
+
+
+def _is_runnable(words: Sequence[str], missing: str) -> bool:
+    """Whether it reads as a command to run rather than as the name of one (``kubectl rollout``)."""
+    if not missing.startswith("-"):
+        return True
+    return not _is_name(words) or bool((_SAFETY if len(words) > 2 else _NARROWS).match(missing))
+
+
+_CHAIN = re.compile(r"&&|\|\||;")
+
+
+def chained(text: str) -> list[str]:
+    """The commands of a line that run one after the other; a pipe is one command."""
+    return [part for part in map(str.strip, _CHAIN.split(text)) if part]

@@ -1,0 +1,321 @@
+"""What a source contains, ready to be asked about one span of an answer."""
+
+import re
+from collections.abc import Callable, Sequence
+from functools import cached_property
+
+from agent.grounding.command_lines import (
+    Template,
+    chained,
+    command_words,
+    is_command,
+    left_out,
+    names_command,
+    parted,
+    same_in_other_order,
+)
+from agent.grounding.dates import names_weekday, names_zone
+from agent.grounding.matching import (
+    DASHES,
+    HIDDEN,
+    TYPOGRAPHIC,
+    clean,
+    occurs,
+    place_of,
+    squeezed,
+    stands_alone,
+)
+from agent.grounding.patterns import HOST, clean_url
+from agent.grounding.quantities import Value, read_values
+from agent.grounding.spans import Checked
+from agent.grounding.statements import code_spans
+from agent.grounding.values import ValueSet
+
+_PROMPT = re.compile(r"^[ \t]*+(?:[$%❯]|[\w.-]++@[\w.-]++[:~\w/]*+[#$])[ \t]++(?=\S)", re.MULTILINE)
+_CAMEL_OR_CODE = re.compile(
+    r"(?:[A-Z]++[a-z0-9]++){2,}+[A-Z]*+|[A-Z][A-Z0-9]*+(?:[-_][A-Z0-9]++)*+(?<=\d)"
+)
+_JSON_LINE = re.compile(r"(?:\"[^\"]*+\"|[\d.{}\[\],\s:]++|true|false|null)++")
+"""A line of JSON, or of a part of one."""
+_URLS = re.compile(r"(?<![a-z0-9])[a-z][a-z0-9+.-]{0,20}://[^\s<>\"'`{}|\\^]+", re.IGNORECASE)
+_YAML_KEY = re.compile(r"([\w-]+):")
+_ELLIPSIS = re.compile(r"\s?(?:…|\.\.\.|\[…\]|\[\.\.\.\])\s?")
+_HEX = re.compile(r"[0-9a-fA-F]{7,64}")
+# What decides or does something is no mere word: an option, a path, a code, an address, a hash.
+_WEIGHTY = re.compile(
+    r"-.*|(?>.*?(?:^|[^\w.])[/~]).*|[A-Z]{1,6}-?\d[\w-]*|(?>.*?(?:://|@|=)).*|[0-9a-f]{12,}|#.*"
+)
+
+
+class Given:
+    """Words of the question and of the thread: they may fill placeholders, and be repeated."""
+
+    def __init__(self, question: str, context: str) -> None:
+        self.question = squeezed(clean(question).translate(TYPOGRAPHIC))
+        self._fold = f"{self.question}\n{squeezed(clean(context))}".casefold()
+
+    def names(self, text: str) -> bool:
+        """Whether the words stand in the question or the thread."""
+        return occurs(squeezed(text).casefold(), self._fold)
+
+    @cached_property
+    def _values(self) -> ValueSet:
+        return ValueSet.of(self._fold)
+
+    def states(self, value: Value) -> bool:
+        """Whether the question or the thread has the value; that is no proof of it."""
+        return self._values.holds(value)
+
+    def excuses(self, span: Checked) -> bool:
+        """Whether the asker's own words are repeated, and nothing is to be done by them."""
+        if span.kind == "quote":
+            return occurs(squeezed(span.text).casefold(), self.question.casefold())
+        if not self.names(span.text):
+            return False
+        return not is_command(span.text) and not _WEIGHTY.fullmatch(span.text)
+
+
+class Evidence:
+    """One source."""
+
+    def __init__(self, name: str, text: str) -> None:
+        self.name = name
+        self._raw = _PROMPT.sub("", clean(text))
+
+    @cached_property
+    def _texts(self) -> tuple[str, ...]:
+        """The text with white space folded; with typographic signs, also as they were typed."""
+        plain = squeezed(self._raw)
+        typed = plain.translate(TYPOGRAPHIC)
+        if not re.search("[‐‑‒−–—]", typed):
+            return (plain,) if typed == plain else (plain, typed)
+        dashed = typed.replace("—", "--")
+        return (plain, typed, dashed.translate(DASHES), dashed.replace("–", "--"))
+
+    @cached_property
+    def _fold(self) -> str:
+        return self._texts[-1].casefold()
+
+    @cached_property
+    def values(self) -> ValueSet:
+        return ValueSet.of(self._raw)
+
+    @cached_property
+    def _template(self) -> Template:
+        return Template(self._texts[-1])
+
+    @cached_property
+    def _commands(self) -> list[list[str]]:
+        """Code spans and the lines of code blocks, as words."""
+        found = []
+        for start, end in code_spans(self._raw):
+            code = self._raw[start:end].strip("`")
+            lines = code.split("\n")
+            block = end - start - len(code) >= 6 and len(lines) > 1
+            found += [command_words(line) for line in (lines[1:] if block else [code])]
+        if not found:
+            found = [command_words(line) for line in self._raw.split("\n")]
+        return [list(words) for words in dict.fromkeys(map(tuple, found)) if words]
+
+    @cached_property
+    def _one_line_each(self) -> str:
+        return "\n".join(" ".join(words) for words in self._commands)
+
+    @cached_property
+    def _parted(self) -> str:
+        return "\n".join(parted(words) for words in self._commands)
+
+    @cached_property
+    def _urls(self) -> set[str]:
+        return {clean_url(m.group()).rstrip("/") for m in _URLS.finditer(self._raw)}
+
+    @cached_property
+    def _dense(self) -> str:
+        return re.sub(r"\s+", "", self._raw)
+
+    @cached_property
+    def _one_quote(self) -> str:
+        return self._texts[-1].replace('"', "'")
+
+    def supports(self, span: Checked, given: Given) -> bool:
+        return _COMPARERS[span.kind](self, span, given)
+
+    def has(self, text: str) -> bool:
+        """Whether the text stands here, whole, letter for letter."""
+        return any(occurs(text, known) for known in self._texts)
+
+    def has_value(self, span: Checked) -> bool:
+        value = span.value
+        assert value is not None  # noqa: S101  # values have one
+        if span.kind == "place":
+            return value.number in self.values.places
+        return self.values.holds(value, counts_things=span.counts_things)
+
+    def has_name(self, text: str) -> bool:
+        """Names of alerts and codes, in any letter case; ``5xx`` may sum up a 503."""
+        if re.fullmatch(r"[1-5]xx", text) and re.search(rf"\b{text[0]}\d\d\b", self._fold):
+            return True
+        if percentile := re.fullmatch(r"p(\d{2,3})", text):
+            return int(percentile[1]) in self.values.places
+        if occurs(text.casefold(), self._fold):
+            return True
+        numbered = re.fullmatch(r"([A-Za-z]+)[- ]?(\d+)", text)  # SEV-1, SEV1, Sev 1
+        if not numbered:
+            return False
+        word = re.sub(r"^sev(erity)?$", "sev(?:erity)?", numbered[1].casefold())
+        return bool(re.search(rf"(?<![^\W_]){word}[- ]?{numbered[2]}(?!\w)", self._fold))
+
+    def has_literal(self, text: str, given: Given) -> bool:
+        """Paths, options, hosts; a channel or a person also without the sign before the name."""
+        if self.has(text) or (text[0] in "#@" and self.has(text[1:])):
+            return True
+        if HOST.match(text) and occurs(text.casefold(), self._fold):
+            return True
+        return self._has_filled(text, given)
+
+    def has_url(self, text: str) -> bool:
+        text = text.rstrip("/")
+        return text in self._urls or self.has(text)
+
+    def has_zone(self, text: str) -> bool:
+        return names_zone(text, self._raw)
+
+    def has_weekday(self, text: str) -> bool:
+        return names_weekday(text, self._fold, self.values.dates)
+
+    def has_hash(self, text: str) -> bool:
+        """A hash may be cut short."""
+        fold = text.casefold()
+        return bool(re.search(rf"(?<![0-9a-z]){re.escape(fold)}", self._fold)) and (
+            _HEX.fullmatch(text) is not None or occurs(fold, self._fold)
+        )
+
+    def says(self, text: str) -> bool:
+        """Whether the words stand here, whatever their case; ``…`` stands for what is left out."""
+        bare = self._fold.replace("`", "").replace("*", "")
+        return any(self._in_order(text, fold) for fold in (self._fold, bare))
+
+    def _in_order(self, text: str, fold: str) -> bool:
+        at = 0
+        for piece in _ELLIPSIS.split(squeezed(clean(text))):
+            words = piece.translate(TYPOGRAPHIC).casefold().strip(" .,;:!?")
+            found = fold.find(words, at)
+            if found == -1:
+                return False
+            at = found + len(words)
+        return True
+
+    def runs(self, text: str) -> bool:
+        """Whether a command that stands in prose is documented: the tool with what it does."""
+        if self.has(text):
+            return True
+        words = text.split()
+        return any(words[0] in known and words[1] in known for known in self._commands) and (
+            len(words) < 3 or all(self.has(word) for word in words[2:3])
+        )
+
+    def has_code(self, text: str, given: Given) -> bool:
+        """Whether a code span or a line of code stands here."""
+        if HIDDEN.search(text):
+            return False
+        text = squeezed(_PROMPT.sub("", clean(text)))
+        if self._has_command(text, given):
+            return True
+        parts = chained(text)
+        if len(parts) < 2 or not all(self._has_command(part, given) for part in parts):
+            return False
+        # A word that the docs use somewhere is no command of theirs.
+        alone = [command_words(part) for part in parts if " " not in part]
+        return all(part in self._commands for part in alone) and self._stand_in_order(parts)
+
+    def _stand_in_order(self, parts: Sequence[str]) -> bool:
+        """Commands of several lines may be joined, not turned round."""
+        known, at = self._texts[-1], 0
+        for part in parts:
+            found = place_of(part, known, at)
+            if found == -1 and place_of(part, known) != -1:
+                return False
+            at = max(at, found)
+        return True
+
+    def _has_command(self, text: str, given: Given) -> bool:
+        open_end = _ELLIPSIS.sub("", text[-4:]) if len(text) > 4 else text[-4:]
+        shown = text[:-4] + open_end
+        if self.has(shown) or (text.endswith("()") and self.has(text[:-2])):
+            return shown != text or not self.shortened(text)
+        words = command_words(text)
+        is_json = _JSON_LINE.fullmatch(text) and re.search(r"[\[\]{}\":]", text)
+        if is_json and re.sub(r"\s+|,$", "", text) in self._dense:
+            return True
+        if len(words) == 1:
+            return self._has_word(text) or self._has_filled(text, given)
+        quoted = "$" not in text and re.search("['\"]", text)
+        if quoted and occurs(text.replace('"', "'"), self._one_quote):
+            return True
+        if self.shortened(text):
+            return False
+        if parted(words) in self._parted or self._has_filled(text, given):
+            return True
+        return any(
+            same_in_other_order(words, known) or names_command(words, known)
+            for known in self._commands
+            if known[0] == words[0]
+        )
+
+    def shortened(self, text: str) -> str:
+        """The words that the documented command has and this one leaves out."""
+        words = command_words(text)
+        if len(words) < 2 or text.rstrip("; ") not in self._one_line_each:
+            return ""
+        return left_out(words, self._commands)
+
+    def _has_word(self, text: str) -> bool:
+        # Names of alerts and codes are the same in any case; paths, flags and words are not.
+        if re.fullmatch(r"[\w-]+", text) and not text.startswith("-"):
+            known = self._texts[-1]
+            for match in re.finditer(re.escape(text), known, re.IGNORECASE):
+                named = match.group()
+                if _CAMEL_OR_CODE.fullmatch(named) and stands_alone(named, known, match.start()):
+                    return True
+        if HOST.fullmatch(text) and self.has_name(text):
+            return True
+        key = _YAML_KEY.fullmatch(text)
+        if key and self.has(key.group(1)):
+            return True
+        if _HEX.fullmatch(text) and self.has_hash(text):
+            return True
+        found = read_values(text)
+        whole = len(found) == 1 and found[0].text.strip() == text
+        return whole and self.values.holds(found[0])
+
+    def _has_filled(self, text: str, given: Given) -> bool:
+        def known(value: str) -> bool:
+            return given.names(value) or self.has(value)
+
+        words = command_words(text)
+        # A single word says nothing about what it fills; "deploy/cart" does.
+        if len(words) == 1 and not re.search(r"[/=:.-]", text):
+            return False
+        return self._template.filled_with(words, known)
+
+
+_Comparer = Callable[[Evidence, Checked, Given], bool]
+_COMPARERS: dict[str, _Comparer] = {
+    "code": lambda source, span, given: source.has_code(span.text, given),
+    "command": lambda source, span, _: source.runs(span.text),
+    "url": lambda source, span, _: source.has_url(span.text),
+    "literal": lambda source, span, given: source.has_literal(span.text, given),
+    "name": lambda source, span, _: source.has_name(span.text),
+    "hash": lambda source, span, _: source.has_hash(span.text),
+    "value": lambda source, span, _: source.has_value(span),
+    "place": lambda source, span, _: source.has_value(span),
+    "zone": lambda source, span, _: source.has_zone(span.text),
+    "weekday": lambda source, span, _: source.has_weekday(span.text),
+    "quote": lambda source, span, _: source.says(span.text),
+}
+"""How each kind of span is compared with a source."""
+
+
+def supporting(sources: Sequence[Evidence], span: Checked, given: Given) -> Evidence | None:
+    """The first source that contains the span."""
+    return next((source for source in sources if source.supports(span, given)), None)

@@ -1,0 +1,344 @@
+"""An answer and what it may cite -> the answer as it may be shown: ids checked, spans checked.
+
+Works on strings, without a model. Ids that were not retrieved leave the text. Every code span,
+command, flag, path, host, address, code, quantity, version, date and quoted string must occur in
+a chunk that its own statement cites; what does not gets a mark that a person sees. Code stays
+byte for byte: the mark stands beside it. It cannot see a dropped "not", or the right figure from
+the wrong row of a table.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Any, Literal
+
+from agent.answer import Unsupported
+from agent.errors import AgentError
+from agent.grounding.command_lines import command_words, is_placeholder
+from agent.grounding.evidence import Evidence, Given, supporting
+from agent.grounding.ids import Brackets, remove_outside_code, settle
+from agent.grounding.matching import HIDDEN, clean, occurs
+from agent.grounding.spans import Checked, find_spans
+from agent.grounding.statements import Block, Statement, statements
+
+_OWN_MARK = re.compile(r"(?:\n\n[ \t>]*| )?\(⚠ (?:not in|no source|shortened|from)[^()\n]*\)")
+_COMMENT = re.compile(r"(?:#|//|--\s|;|REM\s|/\*|<!--)\s?(.*)")
+_TRAILING_COMMENT = re.compile(r"(?<!\s)\s++(?:#|//)\s(.*)$")
+_NO_CLAIM = re.compile(
+    r"[\W_]*|true|false|null|none|yes|no|on|off|done|fi|then|else|esac|do|end|EOF"
+    r"|(?:Ctrl|Control|Cmd|Command|Alt|Option|Shift|Esc|Escape|Enter|Return|Tab|Space|F\d{1,2})"
+    r"(?: ?[-+] ?\w+)*|\^[A-Z]",
+    re.I,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What can be cited: a retrieved passage, or a chunk cited earlier in the thread."""
+
+    id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Grounded:
+    """The answer as it may be shown."""
+
+    text: str
+    citations: tuple[str, ...]
+    """Ids that stay, in order of first citation."""
+    removed: tuple[str, ...]
+    unsupported: tuple[Unsupported, ...]
+    verdict: Literal["answered", "partly", "uncited"]
+    substantial: tuple[Unsupported, ...] = ()
+    """Those of ``unsupported`` that are worth asking the model to mend."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Finding:
+    """A span without support, and the mark it gets at an offset of the text."""
+
+    at: int
+    unsupported: Unsupported
+    substantial: bool
+    block: Block | None = None
+    """The code block the span is a line of."""
+    line: int = 0
+
+
+def ground(
+    answer: str, sources: Sequence[Source], *, question: str = "", context: str = ""
+) -> Grounded:
+    """Check ``answer`` against ``sources``; ``context`` is other text of the thread."""
+    text = answer.replace("\r\n", "\n").replace("\r", "\n")
+    if HIDDEN.search(text):
+        text = remove_outside_code(text, HIDDEN)
+    text = remove_outside_code(text, _OWN_MARK) if "⚠" in text else text
+    documented = "\n".join([question, context, *(source.text for source in sources)])
+    brackets = Brackets([source.id for source in sources], documented)
+    text, blocks, removed = settle(text, brackets)
+    cited = tuple(dict.fromkeys(c.id for block in blocks for c in block.citations))
+    findings: list[_Finding] = []
+    if cited:
+        checker = _Checker(text, blocks, sources, Given(question, context))
+        findings = list(checker.findings())
+    return Grounded(
+        text=_marked(text, findings),
+        citations=cited,
+        removed=tuple(removed),
+        unsupported=tuple(finding.unsupported for finding in findings),
+        verdict="uncited" if not cited else "partly" if findings else "answered",
+        substantial=tuple(f.unsupported for f in findings if f.substantial),
+    )
+
+
+@lru_cache(maxsize=256)
+def _evidence(name: str, text: str) -> Evidence:
+    """A mended answer is checked against the same chunks again."""
+    return Evidence(name, text)
+
+
+class _Checker:
+    """Walks the statements of one answer."""
+
+    def __init__(
+        self, text: str, blocks: Sequence[Block], sources: Sequence[Source], given: Given
+    ) -> None:
+        self.text = text
+        self.blocks = blocks
+        self.given = given
+        self.known: dict[tuple[object, ...], bool] = {}
+        """What was asked before: long answers repeat themselves."""
+        today = datetime.now(UTC)
+        self.today = (today.year, today.month, today.day)
+        self.sources = {source.id: _evidence(source.id, source.text) for source in sources}
+        self.pages = {source.id for source in sources}
+        self.pages |= {re.sub(r"-\d+$", "", each) for each in self.pages}
+        groups = Counter(block.group for block in blocks if block.group is not None)
+        self.counts = set(groups.values())
+
+    def findings(self) -> Iterator[_Finding]:
+        for statement in statements(self.text, self.blocks):
+            if statement.block.kind == "code":
+                yield from self._in_block(statement)
+            else:
+                yield from self._in_text(statement)
+
+    def _in_text(self, statement: Statement) -> Iterator[_Finding]:
+        block = statement.block
+        span = (statement.start, statement.end)
+        right: list[str] = []
+        wrong: list[Checked] = []
+        for each in find_spans(self.text, span, statement.citations, block.code):
+            if not self._is_fine(each, statement.ids):
+                wrong.append(each)
+            elif each.kind == "code":
+                right.append(each.text)
+        for checked in _outermost(wrong):
+            value = checked.value
+            if value and not value.unit and any(occurs(value.text, code) for code in right):
+                continue  # it is spoken of in a command that was found right
+            unsupported = Unsupported(checked.text, self._reason(checked, statement.ids))
+            yield _Finding(checked.end, unsupported, checked.kind != "quote")
+
+    def _in_block(self, statement: Statement) -> Iterator[_Finding]:
+        block = statement.block
+        code = self.text[block.inner[0] : block.inner[1]]
+        lines = list(_logical_lines(code))
+        if len(lines) > 1 and any(
+            self.sources[each].has(" ".join(code.split())) for each in statement.ids
+        ):
+            return  # lines may be parted in another way
+        for number, line in lines:
+            for checked in self._in_line(line, statement.ids):
+                reason = self._reason(checked, statement.ids)
+                unsupported = Unsupported(checked.text, reason)
+                yield _Finding(block.end, unsupported, True, block, number)
+
+    def _in_line(self, line: str, ids: Sequence[str]) -> Iterator[Checked]:
+        """What is wrong with a line of a code block; mostly nothing, or the line."""
+        comment = _COMMENT.fullmatch(line)
+        if comment:
+            yield from self._in_comment(comment.group(1), ids)
+            return
+        whole = Checked("code", 0, 0, line)
+        if self._is_fine(whole, ids):
+            return
+        remark = _TRAILING_COMMENT.search(line)
+        bare = Checked("code", 0, 0, line[: remark.start()]) if remark else whole
+        if not remark or not self._is_fine(bare, ids):
+            yield whole
+        else:
+            yield from self._in_comment(remark.group(1), ids)
+
+    def _in_comment(self, text: str, ids: Sequence[str]) -> Iterator[Checked]:
+        found = find_spans(text, (0, len(text)), (0, 0), (), comment=True)
+        yield from _outermost([each for each in found if not self._is_fine(each, ids)])
+
+    def _is_fine(self, checked: Checked, ids: Sequence[str]) -> bool:
+        key = (checked.kind, checked.text, checked.denied, checked.things, *ids)
+        if key not in self.known:
+            cited = [self.sources[each] for each in ids]
+            fine = self._is_no_claim(checked, cited)
+            self.known[key] = fine or supporting(cited, checked, self.given) is not None
+        return self.known[key]
+
+    def _is_no_claim(self, checked: Checked, cited: Sequence[Evidence]) -> bool:
+        """Words of the question, placeholders, names of the retrieved pages, counts of a list."""
+        text, value = checked.text, checked.value
+        if value is not None:
+            if checked.denied and self.given.states(value):
+                return True
+            if value.spelt and not value.unit:
+                # "Two ways" counts what the answer lists, unless the docs count the same things.
+                return value.number < 2 or not any(
+                    thing in source.values.counted for source in cited for thing in checked.things
+                )
+            if self.today in value.dates:
+                return True
+            return checked.counts_things and value.number in self.counts
+        if checked.denied and (self.given.names(text) or re.fullmatch(r"[a-z]{1,12}", text)):
+            return True
+        if _NO_CLAIM.fullmatch(text) or is_placeholder(text):
+            return checked.kind != "quote"
+        if text in self.pages or text.removesuffix(".md") in self.pages:
+            return True
+        return self.given.excuses(checked)
+
+    def _reason(self, checked: Checked, ids: Sequence[str]) -> str:
+        cited = [self.sources[each] for each in ids]
+        if checked.kind == "code":
+            for source in cited:
+                if missing := source.shortened(checked.text):
+                    return f"shortened: the docs go on with {missing}"
+        others = [source for name, source in self.sources.items() if name not in ids]
+        elsewhere = supporting(others, checked, self.given)
+        hint = f"; it is in {elsewhere.name}" if elsewhere else ""
+        if not cited:
+            return f"no source cited{hint}"
+        where = cited[0].name if len(cited) == 1 else "the cited pages"
+        value = checked.value
+        given = self.given.names(checked.text) if value is None else self.given.states(value)
+        if given and not elsewhere:
+            return f"from the thread, not in {where}"
+        if checked.kind == "code" and not elsewhere:
+            unknown = self._unknown_words(checked.text, cited)
+            if unknown:
+                return f"not in {where}: {' '.join(unknown[:3])}"
+        return f"not in {where}{hint}"
+
+    def _unknown_words(self, text: str, cited: Sequence[Evidence]) -> list[str]:
+        words = command_words(clean(text))
+        if len(words) < 2:
+            return []
+        return [
+            word
+            for word in words
+            if not self.given.names(word) and not any(source.has(word) for source in cited)
+        ]
+
+
+def _outermost(spans: Sequence[Checked]) -> Iterator[Checked]:
+    """In order, without those inside another: the path in a command needs no mark of its own."""
+    end = -1
+    for span in sorted(spans, key=lambda each: (each.start, -each.end)):
+        if span.end > end:
+            yield span
+            end = span.end
+
+
+def _logical_lines(code: str) -> Iterator[tuple[int, str]]:
+    """Lines with their numbers from 1; continued ones joined, empty ones left out."""
+    joined, first = "", 0
+    for number, line in enumerate(code.split("\n"), 1):
+        first = first or number
+        if line.rstrip().endswith("\\"):
+            joined += line.rstrip()[:-1] + " "
+            continue
+        whole = (joined + line).strip()
+        if whole:
+            yield first, whole
+        joined, first = "", 0
+    if joined.strip():
+        yield first, joined.strip()
+
+
+def _marked(text: str, findings: Sequence[_Finding]) -> str:
+    """The text with a mark behind each span, and one under each code block that needs it."""
+    marks: list[tuple[int, str]] = []
+    blocks: dict[int, list[_Finding]] = {}
+    for finding in findings:
+        if finding.block is None:
+            marks.append((finding.at, f" (⚠ {_flat(finding.unsupported.reason)})"))
+        else:
+            blocks.setdefault(finding.at, []).append(finding)
+    marks += [(at, _block_mark(text, lines)) for at, lines in blocks.items()]
+    pieces, done = [], 0
+    for at, mark in sorted(marks, key=lambda each: each[0]):
+        pieces += [text[done:at], mark]
+        done = at
+    return "".join([*pieces, text[done:]])
+
+
+def _block_mark(text: str, lines: Sequence[_Finding]) -> str:
+    block = lines[0].block
+    assert block is not None  # noqa: S101  # only called with lines of a block
+    opening = re.match(r"[^`~\n]*", text[block.start : block.end])
+    indent = re.sub(r"[^>\s]", " ", opening.group() if opening and block.fence != "code" else "")
+    reasons = {finding.unsupported.reason.split(":")[0].split(";")[0] for finding in lines}
+    reason = reasons.pop() if len(reasons) == 1 else "not in the cited pages"
+    numbers = list(dict.fromkeys(finding.line for finding in lines))
+    which = f"line {numbers[0]}" if len(numbers) == 1 else "lines " + ", ".join(map(str, numbers))
+    note = f"\n\n{indent}(⚠ {_flat(reason)}: {which} of this block)"
+    return (f"\n{indent}{block.fence}" if block.fence else "") + note
+
+
+def _flat(reason: str) -> str:
+    """A reason that no Markdown in an id or a word can break out of."""
+    return re.sub(r"[()\[\]<>`*~\\|\n]", "", reason)[:160]
+
+
+def ground_json(request: Any) -> dict[str, Any]:
+    """``footnote debug ground``: the verdict on an answer's citations and spans, as JSON values."""
+    if not isinstance(request, dict):
+        raise AgentError("debug ground: the input must be one JSON object")
+    sources = [*_sources(request, "passages"), *_sources(request, "thread_ids")]
+    grounded = ground(
+        _text(request, "answer", required=True),
+        list({source.id: source for source in sources}.values()),
+        question=_text(request, "question"),
+        context=_text(request, "context"),
+    )
+    return {
+        "verdict": grounded.verdict,
+        "text": grounded.text,
+        "citations": list(grounded.citations),
+        "removed": list(grounded.removed),
+        "unsupported": [{"span": u.span, "reason": u.reason} for u in grounded.unsupported],
+    }
+
+
+def _text(request: dict[str, Any], key: str, *, required: bool = False) -> str:
+    value = request.get(key)
+    if value is None and not required:
+        return ""
+    if not isinstance(value, str):
+        raise AgentError(f"debug ground: {key} must be a string")
+    return value
+
+
+def _sources(request: dict[str, Any], key: str) -> list[Source]:
+    value = [] if request.get(key) is None else request[key]
+    if not isinstance(value, list):
+        raise AgentError(f"debug ground: {key} must be a list of {{id, text}}")
+    found = []
+    for entry in value:
+        if not isinstance(entry, dict) or not isinstance(entry.get("id"), str) or not entry["id"]:
+            raise AgentError(f"debug ground: every entry of {key} needs an id")
+        if not isinstance(entry.get("text"), str):
+            raise AgentError(f"debug ground: {key} {entry['id']} needs a text")
+        found.append(Source(entry["id"], entry["text"]))
+    return found

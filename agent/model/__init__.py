@@ -1,0 +1,1 @@
+"""A request -> Claude's response: client, profiles of models, cost, deadline, failures."""

@@ -1,0 +1,55 @@
+"""Stream events as gateways send them -> the events that the API would have sent.
+
+The SDK adds events up as they come and fails on what is left out; a usage that nobody counted is no
+reason to lose an answer.
+"""
+
+from collections.abc import Iterator
+
+import httpx2
+from anthropic import Stream
+from anthropic.types import Message, MessageDeltaUsage, RawMessageStreamEvent, Usage
+
+from agent.model.characters import encodable
+
+
+class Filled:
+    """A stream with what was left out filled in."""
+
+    def __init__(self, stream: "Stream[RawMessageStreamEvent]") -> None:
+        self._stream = stream
+
+    @property
+    def response(self) -> httpx2.Response:
+        return self._stream.response
+
+    def __iter__(self) -> Iterator[RawMessageStreamEvent]:
+        for event in self._stream:
+            _fill(event)
+            yield event
+
+    def close(self) -> None:
+        self._stream.close()
+
+
+def _fill(event: RawMessageStreamEvent) -> None:
+    if event.type == "message_start":
+        if not isinstance(getattr(event.message, "usage", None), Usage):
+            event.message.usage = Usage(input_tokens=0, output_tokens=0)
+    elif event.type == "message_delta":
+        if not isinstance(getattr(event, "usage", None), MessageDeltaUsage):
+            event.usage = MessageDeltaUsage(output_tokens=0)
+    elif event.type == "content_block_start" and event.content_block.type == "text":
+        event.content_block.text = event.content_block.text or ""
+    elif event.type == "content_block_delta" and event.delta.type == "text_delta":
+        event.delta.text = event.delta.text or ""
+
+
+def sendable(message: Message) -> Message:
+    """The message as it can be sent back: every text encodable, every input of a call an object."""
+    for block in message.content:
+        if block.type == "tool_use" and not isinstance(block.input, dict):
+            block.input = {}
+    sent = message.to_dict()
+    mended = encodable(sent)
+    return message if mended == sent else Message.construct(**mended)

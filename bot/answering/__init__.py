@@ -1,0 +1,1 @@
+"""A Question -> a reply: decided, queued, answered, posted, and recovered after a crash."""

@@ -1,0 +1,76 @@
+"""Replies that Slack has not taken yet: each is tried again on the pool when its pause is over."""
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from bot.answering.workers import Job, Workers
+from bot.question.event import Key
+
+_FULL_SECONDS = 1.0
+"""Pause where the pool has no room."""
+
+
+@dataclass(frozen=True, slots=True)
+class Retries:
+    """How long a reply is kept for Slack, in seconds."""
+
+    first_pause: float = 1.0
+    longest_pause: float = 60.0
+    """Pauses grow up to this: each is a quarter of the time that Slack has been failing."""
+    answer: float = 3_600.0
+    """An answer is kept so long. After that it may be out of date: a line takes its place."""
+    line: float = 86_400.0
+    """The line is kept so long, counted from the same moment."""
+
+    def pause(self, age: float) -> float:
+        """The next one, for a reply that has waited ``age`` seconds."""
+        if age > self.answer:
+            return 10 * self.longest_pause
+        return min(max(self.first_pause, age / 4), self.longest_pause)
+
+
+class Outbox:
+    def __init__(self, workers: Workers) -> None:
+        self._workers = workers
+        self._changed = threading.Condition()
+        self._due: dict[Key, tuple[float, Job]] = {}
+        self._closed = False
+        threading.Thread(target=self._watch, name="outbox", daemon=True).start()
+
+    def put(self, key: Key, job: Job, pause: float) -> None:
+        """Run ``job`` on the pool after so many seconds; never once the outbox is closed."""
+        with self._changed:
+            if not self._closed:
+                self._due[key] = (time.monotonic() + pause, job)
+                self._changed.notify()
+
+    def hurry(self, wanted: Callable[[Key], bool] = lambda _key: True) -> None:
+        """Do not wait any longer: Slack takes replies again, or one of them is not wanted now."""
+        with self._changed:
+            for key, (_due, job) in self._due.items():
+                if wanted(key):
+                    self._due[key] = (0.0, job)
+            self._changed.notify()
+
+    def close(self) -> None:
+        """Run everything once more, and then nothing."""
+        with self._changed:
+            self._closed = True
+            for _due, job in self._due.values():
+                self._workers.submit(job)
+            self._due.clear()
+            self._changed.notify()
+
+    def _watch(self) -> None:
+        with self._changed:
+            while not self._closed:
+                now = time.monotonic()
+                for key, (due, job) in list(self._due.items()):
+                    if due <= now:
+                        del self._due[key]
+                        if not self._workers.submit(job):
+                            self._due[key] = (now + _FULL_SECONDS, job)
+                next_due = min((due for due, _job in self._due.values()), default=None)
+                self._changed.wait(None if next_due is None else max(0.0, next_due - now))

@@ -1,0 +1,139 @@
+"""What stands around an answer: a line about its verdict, sources, footer, buttons. Pure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+from agent.answer import Answer
+from bot.blocks.elements import Block, actions, button, code, context, link
+from bot.reading.mrkdwn import escape
+from ingest.documents import DocumentInfo, Passage
+
+FEEDBACK, PASSAGES, HUMAN = "footnote_feedback", "footnote_passages", "footnote_human"
+"""Action ids of the buttons; each button's value starts with the answer's id."""
+
+AGAIN = "footnote_again"
+"""Of the button that has a question answered anew; its value names thread and question."""
+
+_SOURCES_ROOM = 1_900
+_SOURCES_SHOWN = 10
+_ID_SHOWN = 300
+
+_VERDICTS = {
+    "partly": ":warning: *Partly in the docs.* What is marked ⚠ stands in no passage that is cited"
+    " for it: check it before you use it.",
+    "uncited": ":warning: *No source.* This is general knowledge, not from the docs: check it"
+    " before you act on it.",
+    "not_in_docs": "*Not in the docs.*",
+    "retrieval_only": "*Passages only.* No model wrote an answer.",
+    "failed": ":warning: *No answer.*",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Extra:
+    """What is known of pages and index beside the answer."""
+
+    documents: Mapping[str, DocumentInfo] = field(default_factory=dict)
+    ingested_at: datetime | None = None
+    now: datetime | None = None
+    stale_after: timedelta | None = None
+    """The age from which on the index is said to be old."""
+
+    def age(self, moment: datetime | None) -> timedelta | None:
+        if moment is None:
+            return None
+        return (self.now or datetime.now(UTC)) - moment
+
+
+def verdict_line(answer: Answer) -> list[Block]:
+    """What a reader must know before reading; nothing for an answer that the docs carry."""
+    said = answer.reason and answer.reason in answer.text
+    if said and answer.verdict in ("retrieval_only", "failed"):
+        return []
+    parts = [_VERDICTS.get(answer.verdict, "")]
+    if answer.reason and not said:
+        parts.append(escape(answer.reason))
+    line = " ".join(filter(None, parts))
+    return [context("footnote_verdict", line)] if line else []
+
+
+def sources(cited: Sequence[Passage], extra: Extra) -> list[Block]:
+    """The cited passages, each once, as many as there is room for."""
+    if not cited:
+        return []
+    lines = ["*Sources*"]
+    for passage in cited[:_SOURCES_SHOWN]:
+        line = _source(passage, extra)
+        if sum(map(len, lines)) + len(line) <= _SOURCES_ROOM:
+            lines.append(line)
+    if more := len(cited) - len(lines) + 1:
+        lines.append(f"and {more} more, linked in the text")
+    return [context("footnote_sources", "\n".join(lines))]
+
+
+def footer(answer: Answer, extra: Extra) -> list[Block]:
+    """Who wrote this, from which state of the docs."""
+    if answer.verdict == "failed":
+        return []
+    who = "Quoted from the docs" if answer.verdict == "retrieval_only" else "Written by a model"
+    parts = [f"{who}: check before you run anything."]
+    age = extra.age(extra.ingested_at)
+    if answer.revision:
+        parts.append(f"Docs at {code(answer.revision)}")
+        if age is not None:
+            parts[-1] += f", read {ago(age)}"
+        parts[-1] += "."
+    if age is not None and extra.stale_after is not None and age > extra.stale_after:
+        parts.append(f":warning: The docs were last read {ago(age)}: newer changes are missing.")
+    return [context("footnote_footer", " ".join(parts))]
+
+
+def buttons(answer: Answer) -> list[Block]:
+    """*Show passages*, *Need a human*, and a thumb up or down."""
+    offered = [button(PASSAGES, "Show passages", answer.id)] if answer.passages else []
+    if answer.verdict != "no_search":
+        offered.append(button(HUMAN, "Need a human", answer.id))
+    feedback = {
+        "type": "feedback_buttons",
+        "action_id": FEEDBACK,
+        "positive_button": _thumb("Helpful", f"{answer.id}:up"),
+        "negative_button": _thumb("Not helpful", f"{answer.id}:down"),
+    }
+    thumbs = {"type": "context_actions", "block_id": "footnote_thumbs", "elements": [feedback]}
+    return [actions("footnote_actions", offered), thumbs] if offered else [thumbs]
+
+
+def _source(passage: Passage, extra: Extra) -> str:
+    name = (
+        " > ".join(dict.fromkeys(filter(None, (passage.title, *passage.heading)))) or passage.path
+    )
+    ident = passage.id if len(passage.id) <= _ID_SHOWN else f"{passage.id[:_ID_SHOWN]}…"
+    parts = [link(f"[{ident}] {_short(name)}", passage.url)]
+    if passage.path and len(passage.path) <= _ID_SHOWN:
+        first, last = passage.lines
+        lines = f" line {first}" if first == last else f" lines {first}-{last}"
+        parts.append(escape(passage.path) + (lines if first else ""))
+    if info := extra.documents.get(passage.path):
+        if (age := extra.age(info.updated_at)) is not None:
+            parts.append(f"changed {ago(age)}")
+        if info.owner:
+            parts.append(f"owner {escape(_short(info.owner))}")
+    return " · ".join(parts)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 120 else f"{text[:119]}…"
+
+
+def ago(age: timedelta) -> str:
+    """An age in people's units."""
+    hours = int(age.total_seconds() // 3600)
+    for size, unit in ((24 * 365, "year"), (24 * 30, "month"), (24, "day"), (1, "hour")):
+        if count := hours // size:
+            return f"{count} {unit}{'s' if count > 1 else ''} ago"
+    return "less than an hour ago"
+
+
+def _thumb(label: str, value: str) -> Block:
+    return {"text": {"type": "plain_text", "text": label}, "value": value}

@@ -1,0 +1,107 @@
+"""Which addresses of an answer may be clickable: a citation's own, or one that a passage contains.
+
+Slack also turns bare hosts into links, and ``README.md`` is one to it. So every address that is not
+allowed is shown as code, or goes away where a label says enough.
+"""
+
+import html
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from urllib.parse import unquote
+
+from bot.blocks.nodes import Run, Runs, merged
+from bot.blocks.page_links import Pages
+from bot.reading.addresses import ADDRESS, HOST, may_be_linked, openable, trimmed
+from ingest.documents import Passage
+
+_WORD = re.compile(r"[^\s<>\"`()\[\]{}|,;]+")
+_TOLD = re.compile(r"(?:(?:https?|ftp)://|mailto:|tel:)([^/?#\s]*)", re.IGNORECASE)
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+
+
+def _no_page(_: str) -> str | None:
+    return None
+
+
+@dataclass(frozen=True)
+class Addresses:
+    """The addresses that stand in the retrieved passages' texts."""
+
+    texts: tuple[str, ...] = ()
+    known: frozenset[str] = field(default=frozenset())
+    page: Callable[[str], str | None] = _no_page
+    """A link from one page to another -> that page's address, where the docs have such a link."""
+
+    @classmethod
+    def of(cls, passages: Sequence[Passage], urls: Iterable[str | None] = ()) -> "Addresses":
+        """The addresses of these passages and in their texts, and ``urls``."""
+        texts = [spelling for p in passages for spelling in (p.text, html.unescape(p.text))]
+        known = frozenset(url for url in (*(p.url for p in passages), *urls) if url)
+        return cls(tuple(dict.fromkeys(texts)), known, Pages(tuple(passages)).address)
+
+    def allows(self, url: str) -> bool:
+        """Whether a click on this address leads where the docs lead."""
+        known = url in self.known or self._contain(url) or self._contain(unquote(url))
+        return known and openable(url) is not None
+
+    def _contain(self, address: str) -> bool:
+        # A prefix is another address: git.example.com is not git.example.com.au.
+        whole = re.compile(rf"(?<![\w.@-]){re.escape(address)}(?![\w%@=&-]|[.:/?#]\w)")
+        return any(address in text and whole.search(text) for text in self.texts)
+
+    def filtered(self, runs: Runs) -> Runs:
+        """The runs with only allowed addresses clickable and every other one inert."""
+        out: list[Run] = []
+        for run in merged(runs):
+            if run.cites or (run.code and not run.url):
+                out.append(run)
+            elif run.url is None:
+                out.extend(self._hosts_inert(run))
+            elif run.url != run.text and ADDRESS.search(run.text):
+                # A label that names another address would mislead.
+                out.extend(self._unlinked(run))
+            elif self.allows(run.url):
+                out.append(replace(run, url=openable(run.url)))
+            elif page := openable(self.page(run.url)):
+                out.append(replace(run, url=page))
+            elif run.url == run.text:
+                out.append(replace(run, url=None, code=True))
+            else:
+                out.extend(self._unlinked(run))
+        return merged(tuple(out))
+
+    def _unlinked(self, run: Run) -> list[Run]:
+        label = replace(run, url=None)
+        words = [label] if run.code else self._hosts_inert(label)
+        target = _shown(run.url or "")
+        if not target or target in run.text:
+            return words
+        return [
+            *words,
+            Run(" (", run.marks),
+            Run(target, run.marks, code=True),
+            Run(")", run.marks),
+        ]
+
+    def _hosts_inert(self, run: Run) -> list[Run]:
+        """The words in which Slack might find a host, as code."""
+        out: list[Run] = []
+        end = 0
+        for match in _WORD.finditer(run.text):
+            word = trimmed(match[0])
+            named = HOST.findall(word) or ([word] if may_be_linked(word) else [])
+            if all(map(self._contain, named)):
+                continue
+            out.append(replace(run, text=run.text[end : match.start()]))
+            out.append(replace(run, text=word, code=True))
+            end = match.start() + len(word)
+        out.append(replace(run, text=run.text[end:]))
+        return out
+
+
+def _shown(url: str) -> str:
+    """What is told of an address that is not clickable: its host, or the path of a relative one."""
+    if match := _TOLD.match(url):
+        return match[1]
+    return "" if _SCHEME.match(url) else re.split(r"[?#]", url)[0][:80]

@@ -1,0 +1,1 @@
+"""Questions and answers -> rows: what Footnote has seen, claimed and answered."""

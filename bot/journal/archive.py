@@ -1,0 +1,132 @@
+"""Answers and what people thought of them: kept, read again, added up. Texts only if asked for."""
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from datetime import UTC, datetime
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from agent.answer import Answer
+from agent.conversation import Turn
+from agent.model.budget import Spent
+from bot.journal.database import explained, insert
+from bot.journal.records import AnswerRecord, AnswerText, HumanCall, Vote, answer_record
+from bot.question.event import Question
+
+
+class Archive:
+    """Shared by threads, and by processes through the database."""
+
+    def __init__(self, engine: sa.Engine, *, store_text: bool) -> None:
+        self._engine = engine
+        self._store_text = store_text
+
+    def close(self) -> None:
+        self._engine.dispose()
+
+    @contextmanager
+    def session(self) -> Iterator[Session]:
+        """One transaction: all of it or nothing. Raises JournalError."""
+        with (
+            explained(self._engine),
+            Session(self._engine, expire_on_commit=False) as session,
+            session.begin(),
+        ):
+            yield session
+
+    def record(
+        self,
+        question: Question,
+        answer: Answer,
+        reply_ts: str | None,
+        thread: Sequence[Turn] = (),
+    ) -> None:
+        """Keep how an answer came about; its words, and the ``thread`` before it, if we may."""
+        with self.session() as session:
+            session.merge(answer_record(question, answer, reply_ts))
+            if self._store_text:
+                session.merge(
+                    AnswerText(
+                        answer_id=answer.id,
+                        question=answer.question,
+                        text=answer.text,
+                        thread=[asdict(turn) for turn in thread],
+                        at=time.time(),
+                    )
+                )
+
+    def place(self, answer_id: str, reply_ts: str) -> None:
+        """An answer is in its thread now: where its reply stands."""
+        with self.session() as session:
+            if record := session.get(AnswerRecord, answer_id):
+                record.reply_ts = reply_ts
+
+    def share(self, answer_id: str, ts: str) -> None:
+        """A private answer has a place now: the thread under ``ts``, where it was asked for."""
+        with self.session() as session:
+            if record := session.get(AnswerRecord, answer_id):
+                record.ts = record.thread_ts = ts
+
+    def text(self, answer_id: str) -> AnswerText | None:
+        """The words of an answer; None where they were not kept."""
+        with self.session() as session:
+            return session.get(AnswerText, answer_id)
+
+    def spent(self, user: str) -> Spent:
+        """Dollars since midnight UTC, as far as prices are known: of all, and of one person."""
+        today = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
+        cost = sa.func.coalesce(sa.func.sum(AnswerRecord.cost_usd), 0.0)
+        everybody = sa.select(cost).where(AnswerRecord.at >= today)
+        with self.session() as session:
+            return Spent(
+                session.scalar(everybody) or 0.0,
+                session.scalar(everybody.where(AnswerRecord.user == user)) or 0.0,
+            )
+
+    def answer(self, answer_id: str) -> AnswerRecord | None:
+        with self.session() as session:
+            return session.get(AnswerRecord, answer_id)
+
+    def answers(
+        self, *, user: str | None = None, since: float | None = None, limit: int | None = 100
+    ) -> list[AnswerRecord]:
+        """The newest answers, of one person or of all, newest first."""
+        query = sa.select(AnswerRecord).order_by(AnswerRecord.at.desc()).limit(limit)
+        if user is not None:
+            query = query.where(AnswerRecord.user == user)
+        if since is not None:
+            query = query.where(AnswerRecord.at >= since)
+        with self.session() as session:
+            return list(session.scalars(query))
+
+    def vote(self, answer_id: str, user: str, vote: str, reason: str | None = None) -> None:
+        """A person's vote; their last one counts."""
+        values = {"vote": vote, "reason": reason, "at": time.time()}
+        with self.session() as session:
+            if not insert(session, Vote, answer_id=answer_id, user=user, **values):
+                session.merge(Vote(answer_id=answer_id, user=user, **values))
+
+    def votes(self, answer_id: str | None = None) -> list[Vote]:
+        query = sa.select(Vote).order_by(Vote.at)
+        if answer_id is not None:
+            query = query.where(Vote.answer_id == answer_id)
+        with self.session() as session:
+            return list(session.scalars(query))
+
+    def call_human(self, answer_id: str, user: str) -> bool:
+        """Remember that a human was called; False when one was called before."""
+        with self.session() as session:
+            return insert(session, HumanCall, answer_id=answer_id, user=user, at=time.time())
+
+    def uncall_human(self, answer_id: str) -> None:
+        """The call did not reach anybody: it may be tried again."""
+        with self.session() as session:
+            session.execute(sa.delete(HumanCall).where(HumanCall.answer_id == answer_id))
+
+    def humans_called(self, since: float) -> int:
+        calls = sa.select(sa.func.count()).select_from(HumanCall).where(HumanCall.at >= since)
+        with self.session() as session:
+            return session.scalar(calls) or 0

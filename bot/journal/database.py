@@ -1,0 +1,214 @@
+"""Address of the journal's database -> an engine with its tables, and what its errors mean.
+
+Tables of an older version get the columns that they lack, as long as those may be empty or have a
+default of the server; whatever else differs is said in one line.
+"""
+
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.exc import (
+    ArgumentError,
+    DBAPIError,
+    NoSuchModuleError,
+    OperationalError,
+    SQLAlchemyError,
+)
+from sqlalchemy.orm import Session
+
+from bot.journal.records import Base
+from ingest.errors import DataFolderError, FootnoteError, SettingsError
+
+JOURNAL_FILE = "journal.sqlite"
+"""In the data folder, where no database server is configured."""
+RESTART_SECONDS = 10.0
+"""How long a database that was there before is waited for: a server restarts faster."""
+_RETRY_SECONDS = 0.25
+_SCHEMA_LOCK = 7_203_311
+"""Any number that only Footnote takes: processes that start together make the tables in turn."""
+_LIBPQ = {
+    "application_name": "footnote",
+    "connect_timeout": "10",
+    "tcp_user_timeout": "30000",  # milliseconds until a server that lost its power is given up
+}
+_INSERTS: dict[str, Any] = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}
+_DAMAGED = {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT}
+_LOCKED = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+_FOLDER_TROUBLE = {
+    sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_PERM,
+}  # fmt: skip
+
+
+class JournalError(FootnoteError):
+    """The journal's database cannot be read or written."""
+
+
+@contextmanager
+def explained(engine: sa.Engine) -> Iterator[None]:
+    """Errors of the database -> JournalError."""
+    try:
+        yield
+    except (SQLAlchemyError, sqlite3.Error) as error:
+        raise JournalError(_explanation(engine, error)) from error
+
+
+def insert(session: Session, table: type[Base], **values: object) -> bool:
+    """Add a row; False where its key is taken, perhaps by another process a moment ago."""
+    new = _INSERTS[session.get_bind().dialect.name](table).values(**values)
+    return bool(session.scalar(new.on_conflict_do_nothing().returning(sa.true())))
+
+
+def _explanation(engine: sa.Engine, error: Exception) -> str:
+    if engine.dialect.name != "sqlite":
+        orig = error.orig if isinstance(error, DBAPIError) else None
+        # What is said of a connection, no more: other errors quote what was to be written.
+        quiet = isinstance(error, OperationalError) or getattr(orig, "sqlstate", "") is None
+        reason = next(iter(str(orig).splitlines() if quiet else ()), type(error).__name__)
+        return (
+            f"DATABASE_URL: the database cannot be used ({reason}); "
+            "check that it runs, its name, user and password"
+        )
+    place = f"the journal {engine.url.database}"
+    code = getattr(getattr(error, "orig", error), "sqlite_errorcode", 0) & 0xFF
+    if code in _DAMAGED:
+        return f"{place} is damaged: move the file away, and a new one is begun"
+    if code in _LOCKED:
+        return f"{place} is locked by another process: stop that one, or wait until it is done"
+    if code in _FOLDER_TROUBLE:
+        return f"{place} cannot be written: free some space, or correct the permissions there"
+    return f"{place} cannot be used ({type(error).__name__}): {_OTHER_FILE}"
+
+
+_OTHER_FILE = "if another version of Footnote made it, move the file away, and a new one is begun"
+
+
+def open_database(database_url: str | None, data_dir: Path) -> sa.Engine:
+    """The given database, else SQLite in the data folder.
+
+    Raises SettingsError, DataFolderError or JournalError.
+    """
+    if database_url is None:
+        try:
+            data_dir.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise DataFolderError(data_dir, error.strerror) from error
+        url = sa.URL.create("sqlite", database=str(data_dir / JOURNAL_FILE))
+        return _with_tables(_sqlite(url))
+    scheme, separator, rest = database_url.partition("://")
+    if scheme == "postgres":  # as hosts write it
+        scheme = "postgresql"
+    try:
+        parsed = sa.make_url(f"{scheme}{separator}{rest}")
+        if parsed.get_backend_name() == "sqlite":
+            return _with_tables(_sqlite(parsed))
+        if parsed.get_backend_name() == "postgresql":
+            return _with_tables(_postgres(parsed))
+    except (ArgumentError, NoSuchModuleError, ValueError) as error:
+        raise _no_address() from error
+    except ImportError as error:
+        raise SettingsError(
+            "DATABASE_URL: the driver for PostgreSQL is not installed; "
+            "install it with pip install 'psycopg[binary]'"
+        ) from error
+    raise _no_address()
+
+
+def _no_address() -> SettingsError:
+    return SettingsError(
+        "DATABASE_URL is not a database address that can be used; "
+        "write postgresql://user:password@host/name, with %2F for a / in the password and so on"
+    )
+
+
+def _with_tables(engine: sa.Engine) -> sa.Engine:
+    try:
+        with explained(engine), engine.begin() as connection:
+            if engine.dialect.name == "postgresql":
+                connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_SCHEMA_LOCK)))
+            Base.metadata.create_all(connection)
+            _add_columns(connection)
+    except BaseException:
+        engine.dispose()
+        raise
+    return engine
+
+
+def _add_columns(connection: sa.Connection) -> None:
+    """What a newer version added to a table that is there; raises JournalError for all else."""
+    found = sa.inspect(connection).get_multi_columns()
+    for table in Base.metadata.sorted_tables:
+        columns = {column["name"]: column for column in found[None, table.name]}
+        for name, column in columns.items():
+            if name not in table.columns and _is_needed(column["nullable"], column["default"]):
+                raise _of_another_version(connection, table.name, name)
+        for new in table.columns:
+            if new.name not in columns:
+                if _is_needed(bool(new.nullable), new.server_default):
+                    raise _of_another_version(connection, table.name, new.name)
+                definition = sa.schema.CreateColumn(new).compile(connection)
+                connection.exec_driver_sql(f"ALTER TABLE {table.name} ADD COLUMN {definition}")
+        for index in table.indexes:
+            index.create(connection, checkfirst=True)
+
+
+def _is_needed(nullable: bool, default: object) -> bool:
+    return not nullable and default is None
+
+
+def _of_another_version(connection: sa.Connection, table: str, column: str) -> JournalError:
+    engine = connection.engine
+    what = f"{table}.{column} is in one and not in the other"
+    if engine.dialect.name == "sqlite":
+        return JournalError(f"the journal {engine.url.database} differs ({what}): {_OTHER_FILE}")
+    return JournalError(
+        f"DATABASE_URL: the tables are of another version of Footnote ({what}); "
+        "run that version, or give this one an empty database"
+    )
+
+
+def _postgres(url: sa.URL) -> sa.Engine:
+    missing = {name: value for name, value in _LIBPQ.items() if name not in url.query}
+    url = url.set(drivername="postgresql+psycopg").update_query_dict(missing)
+    engine = sa.create_engine(url, pool_pre_ping=True, hide_parameters=True)
+    was_there = False
+
+    @sa.event.listens_for(engine, "do_connect")
+    def _patiently(dialect: Any, _record: object, args: Any, parameters: Any) -> Any:
+        nonlocal was_there
+        until = time.monotonic() + (RESTART_SECONDS if was_there else 0.0)
+        while True:
+            try:
+                connection = dialect.connect(*args, **parameters)
+            except dialect.loaded_dbapi.OperationalError:
+                if time.monotonic() >= until:
+                    raise
+                time.sleep(_RETRY_SECONDS)
+            else:
+                was_there = True
+                return connection
+
+    return engine
+
+
+def _sqlite(url: sa.URL) -> sa.Engine:
+    engine = sa.create_engine(url, connect_args={"timeout": 15}, hide_parameters=True)
+
+    @sa.event.listens_for(engine, "connect")
+    def _connected(connection: Any, _record: object) -> None:
+        connection.isolation_level = None  # transactions are opened below, not by the driver
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("PRAGMA synchronous=NORMAL")
+
+    @sa.event.listens_for(engine, "begin")
+    def _begun(connection: sa.Connection) -> None:
+        # A reader that turns writer could fail at once with "locked"; taking the lock first waits.
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+    return engine

@@ -1,0 +1,178 @@
+"""The journal's tables: messages, answers, feedback, calls for a human.
+
+Message text is only in one of them, which stays empty unless FOOTNOTE_STORE_TEXT is on. A column
+that comes later may be empty or has a ``server_default``: ``bot.journal.database`` then adds it to
+tables that are there already, and an older process beside a newer one goes on writing.
+"""
+
+import time
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+
+from agent.answer import Answer
+from bot.question.event import Key, Question
+
+
+class Words(sa.TypeDecorator[str]):
+    """Text without what a database refuses: NUL in PostgreSQL, half a surrogate pair in all."""
+
+    impl = sa.String
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, _dialect: sa.Dialect) -> str | None:
+        return value and value.replace("\0", "").encode("utf-8", "replace").decode()
+
+
+class Base(DeclarativeBase):
+    type_annotation_map = {str: Words, list[Any]: sa.JSON}  # noqa: RUF012  # SQLAlchemy reads it as declared
+
+
+class NotedMessage(Base):
+    """A message that may have to be answered, and how far that got."""
+
+    __tablename__ = "messages"
+    __table_args__ = (
+        sa.UniqueConstraint("team", "channel", "gesture"),
+        sa.Index("messages_by_state", "state", "noted_at"),
+        sa.Index("messages_by_thread", "team", "channel", "thread_ts"),
+    )
+
+    team: Mapped[str] = mapped_column(primary_key=True)
+    channel: Mapped[str] = mapped_column(primary_key=True)
+    ts: Mapped[str] = mapped_column(primary_key=True)
+    thread_ts: Mapped[str]
+    user: Mapped[str | None]
+    channel_type: Mapped[str]
+    is_mention: Mapped[bool]
+    is_shared: Mapped[bool]
+    gesture: Mapped[str | None]
+    origin: Mapped[str]
+    about: Mapped[str | None]
+    state: Mapped[str]
+    reason: Mapped[str | None]
+    owner: Mapped[str | None]
+    lease_until: Mapped[float] = mapped_column(default=0.0)
+    attempts: Mapped[int] = mapped_column(default=0)
+    noted_at: Mapped[float]
+    claimed_at: Mapped[float | None]
+    finished_at: Mapped[float | None]
+    reply_ts: Mapped[str | None]
+    answer_id: Mapped[str | None]
+
+    @property
+    def key(self) -> Key:
+        return Key(self.team, self.channel, self.ts)
+
+
+class AnswerRecord(Base):
+    """One answer: how it came about and what it cited, never what it said."""
+
+    __tablename__ = "answers"
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    team: Mapped[str]
+    channel: Mapped[str]
+    ts: Mapped[str]
+    thread_ts: Mapped[str]
+    user: Mapped[str | None]
+    reply_ts: Mapped[str | None]
+    verdict: Mapped[str]
+    reason: Mapped[str]
+    model: Mapped[str | None]
+    revision: Mapped[str | None]
+    steps: Mapped[int]
+    cost_usd: Mapped[float | None]
+    seconds: Mapped[float]
+    at: Mapped[float] = mapped_column(index=True)
+    citations: Mapped[list[Any]]
+    passages: Mapped[list[Any]]
+    unsupported: Mapped[int]
+    trace: Mapped[list[Any]]
+
+
+class AnswerText(Base):
+    """The words of a question, of the thread before it where Slack has none, and of the answer."""
+
+    __tablename__ = "texts"
+
+    answer_id: Mapped[str] = mapped_column(primary_key=True)
+    question: Mapped[str]
+    text: Mapped[str]
+    thread: Mapped[list[Any]]
+    at: Mapped[float] = mapped_column(index=True)
+
+
+class Vote(Base):
+    """One person's last word on an answer."""
+
+    __tablename__ = "feedback"
+
+    answer_id: Mapped[str] = mapped_column(primary_key=True)
+    user: Mapped[str] = mapped_column(primary_key=True)
+    vote: Mapped[str]
+    reason: Mapped[str | None]
+    at: Mapped[float]
+
+
+class HumanCall(Base):
+    """Somebody pressed *Need a human* under an answer."""
+
+    __tablename__ = "human_calls"
+
+    answer_id: Mapped[str] = mapped_column(primary_key=True)
+    user: Mapped[str]
+    at: Mapped[float]
+
+
+class Announcement(Base):
+    """Something said without being asked: once, over restarts and replicas."""
+
+    __tablename__ = "announcements"
+
+    name: Mapped[str] = mapped_column(primary_key=True)
+    at: Mapped[float] = mapped_column(index=True)
+    attempts: Mapped[int]
+    done: Mapped[bool]
+    detail: Mapped[list[Any]]
+
+
+class CitedText(Base):
+    """What a chunk said when it was cited, where people want to hear of its changes."""
+
+    __tablename__ = "cited_texts"
+
+    hash: Mapped[str] = mapped_column(primary_key=True)
+    text: Mapped[str]
+    url: Mapped[str | None]
+    at: Mapped[float] = mapped_column(index=True)
+
+
+def answer_record(question: Question, answer: Answer, reply_ts: str | None) -> AnswerRecord:
+    """An answer -> its row, without a word of it."""
+    private = question.origin == "command"  # in no thread before it is shared
+    return AnswerRecord(
+        id=answer.id,
+        team=question.team,
+        channel=question.channel,
+        ts="" if private else question.about or question.ts,
+        thread_ts="" if private else question.thread_ts,
+        user=question.user,
+        reply_ts=reply_ts,
+        verdict=answer.verdict,
+        reason=answer.reason,
+        model=answer.model,
+        revision=answer.revision,
+        steps=answer.steps,
+        cost_usd=answer.cost_usd,
+        seconds=round(answer.seconds, 3),
+        at=time.time(),
+        citations=[
+            {"id": p.id, "path": p.path, "hash": p.hash, "lines": list(p.lines)}
+            for p in answer.citations
+        ],
+        passages=[{"id": p.id, "hash": p.hash} for p in answer.passages[:20]],
+        unsupported=len(answer.unsupported),
+        trace=answer.trace.to_json(),
+    )

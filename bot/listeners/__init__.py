@@ -1,0 +1,1 @@
+"""What Slack sends, and who handles it: thin, each listener hands over to a room below."""

@@ -1,0 +1,188 @@
+"""App Home and the agent view's first words: what Footnote knows, and how to ask.
+
+The same lines answer ``/footnote status``.
+"""
+
+import logging
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from bot.blocks.around import ago
+from bot.blocks.elements import code, header, link, section
+from bot.journal.claims import Journal, NotTaken
+from bot.journal.records import AnswerRecord
+from bot.listeners.bolt import Listener
+from bot.reading.mrkdwn import escape
+from bot.report.words import counted, told_verdict
+from bot.slack.clients import SLACK_FAILED, Clients, slack_error
+from bot.slack.message_links import permalink
+from ingest.documents import CollectionInfo
+from ingest.index import Index, IndexStatus
+from ingest.runs.record import Run
+
+log = logging.getLogger(__name__)
+
+Json = dict[str, Any]
+LastRun = Callable[[], Run | None]
+"""The newest ingest that is over; None before the first one."""
+
+EXAMPLES = (
+    ("What do the docs cover?", "What can you tell me about, from the docs?"),
+    ("Find a runbook", "Which runbooks are there, and for which alerts?"),
+    ("How do I …?", "How do I roll back a deploy?"),
+)
+"""Questions that make sense whatever the docs are about."""
+_RECENT = 5
+_DAY = 86_400.0
+_SKIPPED = 5
+_USED = (".footnote/", "CODEOWNERS")
+"""Beginning or end of paths that are no pages and not left out either: settings for Footnote."""
+
+
+class Home:
+    def __init__(
+        self,
+        clients: Clients,
+        journal: Journal,
+        index: Index,
+        last_run: LastRun,
+        stale_after: timedelta,
+        refusal: Callable[[str], str | None] = lambda _user: None,
+    ) -> None:
+        """``refusal``: why a person may not see any of it, in words for them."""
+        self._refusal = refusal
+        self._clients = clients
+        self._journal = journal
+        self._index = index
+        self._last_run = last_run
+        self._stale_after = stale_after
+
+    def listeners(self) -> list[Listener]:
+        return [Listener("event", "app_home_opened", self._opened)]
+
+    def status_lines(self) -> list[str]:
+        return [
+            *index_lines(self._index.status(), self._stale_after, datetime.now(UTC)),
+            *collection_lines(self._index.collections()),
+            *run_lines(self._last_run()),
+            *reply_lines(self._journal.replies_not_taken(time.time() - _DAY)),
+        ]
+
+    def _opened(self, event: Json) -> None:
+        user = str(event.get("user"))
+        told = self._refusal(user)
+        try:
+            if event.get("tab") == "messages" and not told:
+                self._suggest(event)
+            elif event.get("tab") == "home":
+                if told:
+                    view: Json = {"type": "home", "blocks": [section(told)]}
+                else:
+                    view = home_view(self.status_lines(), self._recent(user))
+                self._clients.read.views_publish(user_id=event["user"], view=view)
+        except SLACK_FAILED as error:
+            log.info("could not show the home of a person: %s", slack_error(error))
+
+    def _suggest(self, event: Json) -> None:
+        """Prompts in the agent view; best effort, for not every plan has it."""
+        prompts = [{"title": title, "message": message} for title, message in EXAMPLES]
+        self._clients.hint.assistant_threads_setSuggestedPrompts(
+            channel_id=event["channel"], prompts=prompts
+        )
+
+    def _recent(self, user: str) -> list[str]:
+        return [self._line(record) for record in self._journal.answers(user=user, limit=_RECENT)]
+
+    def _line(self, record: AnswerRecord) -> str:
+        when = datetime.fromtimestamp(record.at, UTC).strftime("%Y-%m-%d %H:%M UTC")
+        pages = ", ".join(dict.fromkeys(code(str(c["path"])) for c in record.citations))
+        reply = None
+        if record.reply_ts:
+            reply = permalink(self._clients.hint, record.channel, record.reply_ts)
+        return f"{link(when, reply)} · {pages or told_verdict(record.verdict)}"
+
+
+def index_lines(status: IndexStatus, stale_after: timedelta, now: datetime) -> list[str]:
+    """The state of the index in words."""
+    if status.revision is None or status.ingested_at is None:
+        return [":warning: Nothing is indexed yet: the first ingest has not finished."]
+    age = now - status.ingested_at
+    lines = [
+        f"*Docs*: {counted(status.documents, 'page')} in {counted(status.chunks, 'chunk')}, at "
+        f"{code(status.revision.label)}, read {ago(age)}."
+    ]
+    if age > stale_after:
+        lines.append(":warning: That is long ago: newer changes are missing.")
+    return lines
+
+
+def collection_lines(collections: Sequence[CollectionInfo]) -> list[str]:
+    """The named parts of the docs."""
+    return [
+        f"• {code(part.name)} ({counted(part.documents, 'page')}): {escape(part.description)}"
+        for part in collections
+    ]
+
+
+def run_lines(last_run: Run | None) -> list[str]:
+    """What the last ingest did, and the first files it left out."""
+    if last_run is None:
+        return []
+    if last_run.error:
+        return [f":warning: *Last ingest*: {last_run.state}: {escape(last_run.error)}"]
+    report = last_run.report or {}
+    skipped: Sequence[Json] = [
+        s for s in report.get("skipped") or () if not _is_used(str(s["path"]))
+    ]
+    lines = [
+        f"*Last ingest*: {counted(report.get('added', 0), 'chunk')} added, "
+        f"{report.get('updated', 0)} updated, {report.get('deleted', 0)} deleted, "
+        f"{counted(len(skipped), 'file')} skipped."
+    ]
+    lines += [f"• {code(str(s['path']))}: {escape(str(s['reason']))}" for s in skipped[:_SKIPPED]]
+    if len(skipped) > _SKIPPED:
+        lines.append(f"• and {len(skipped) - _SKIPPED} more: `footnote status`")
+    if test := report.get("self_test"):
+        lines.append(
+            f"*Self-test*: {test['found']} of {test['questions']} questions found their page."
+        )
+    lines += [f":warning: {escape(str(warning))}" for warning in report.get("warnings", [])]
+    return lines
+
+
+def reply_lines(replies: Sequence[NotTaken]) -> list[str]:
+    """Replies that Slack has not taken: counted by Slack's error, for channels may be private."""
+    lines = []
+    for is_waiting, what in ((True, "wait for Slack"), (False, "were refused in the last day")):
+        codes = Counter(reply.code for reply in replies if reply.is_waiting is is_waiting)
+        if codes:
+            reasons = ", ".join(f"{code(name)} {count}" for name, count in codes.most_common())
+            lines.append(f":warning: *Replies* that {what}: {reasons}.")
+    return lines
+
+
+def _is_used(path: str) -> bool:
+    return path.startswith(_USED) or path.endswith(_USED)
+
+
+def home_view(status: Sequence[str], recent: Sequence[str]) -> Json:
+    """The home tab of one person."""
+    how = [
+        "• Mention me in a channel, or write to me here. In a thread I read what was said before.",
+        "• `/footnote QUESTION` answers only to you; `/footnote help` tells the rest.",
+        *(f"• _{message}_" for _title, message in EXAMPLES),
+    ]
+    return {
+        "type": "home",
+        "blocks": [
+            header("What I know"),
+            section("\n".join(status)),
+            header("How to ask"),
+            section("\n".join(how)),
+            header("Your last answers"),
+            section("\n".join(recent) or "None yet."),
+        ],
+    }

@@ -1,0 +1,114 @@
+"""What a cited chunk said and what stands there now -> a note with the diff. Pure.
+
+The diff is page text: it goes out as preformatted rich text, in which nothing is markup.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher, unified_diff
+from typing import Any
+
+from bot.blocks.elements import code, context, link, section
+from bot.reading.mrkdwn import escape, inert
+from ingest.documents import Passage
+
+_SHOWN = 3
+_DIFF_LINES = 16
+_LINE = 240
+_LONG = 120
+_LIKE = 0.3
+_SENTENCE_END = re.compile(r"(?<=[.!?;:]) +")
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A cited chunk that no longer stands as it was."""
+
+    path: str
+    old: str
+    old_url: str | None
+    new: Passage | None
+    """What took its place; None where nothing did."""
+    page_gone: bool = False
+
+
+def stands_in(text: str, passages: Sequence[Passage]) -> bool:
+    """Whether the text's lines still follow each other in the page, however it is cut."""
+    page = "\n".join(line for passage in passages for line in _lines(passage.text))
+    return "\n".join(["", *_lines(text), ""]) in f"\n{page}\n"
+
+
+def find_successor(text: str, passages: Sequence[Passage]) -> Passage | None:
+    """The chunk of the page that has most of the text's words in their order."""
+    words = text.split()
+    ranked = [
+        (SequenceMatcher(None, words, passage.text.split(), autojunk=False).ratio(), passage)
+        for passage in passages
+    ]
+    likeness, best = max(ranked, key=lambda pair: pair[0], default=(0.0, None))
+    return best if likeness >= _LIKE else None
+
+
+def change_note(changes: Sequence[Change], revision: str | None) -> Json:
+    """The message for a thread that cites these chunks."""
+    paths = list(dict.fromkeys(change.path for change in changes))
+    named = ", ".join(escape(inert(path)) for path in paths[:_SHOWN])
+    intro = (
+        ":memo: *The docs have changed since they were cited here.* "
+        "Check the new text before you rely on the answer above."
+    )
+    blocks = [section(intro)]
+    for change in changes[:_SHOWN]:
+        blocks += _blocks(change)
+    if len(changes) > _SHOWN:
+        blocks.append(section(f"{len(changes) - _SHOWN} more cited passages have changed."))
+    tail = f"Docs at {code(revision)}. " if revision else ""
+    tail += "Mention me to get the answer as of now."
+    blocks.append(context("footnote_change", tail))
+    return {
+        "text": f"The docs have changed since they were cited here: {named}",
+        "blocks": blocks,
+    }
+
+
+def diff_lines(old: str, new: str) -> Iterator[str]:
+    """A unified diff without its head; long lines of prose are compared by sentences."""
+    hunks = 0
+    for line in list(unified_diff(_pieces(old), _pieces(new), n=1, lineterm=""))[2:]:
+        if line.startswith("@@"):
+            hunks += 1
+            if hunks > 1:
+                yield "…"
+        elif line.strip():
+            yield line if len(line) <= _LINE else f"{line[:_LINE]}…"
+
+
+def _blocks(change: Change) -> list[Json]:
+    where = code(change.path)
+    was = link("as it was cited", change.old_url)
+    if change.new is None:
+        gone = "is no longer in the docs" if change.page_gone else "no longer has this passage"
+        return [section(f"{where} {gone} ({was})." if change.old_url else f"{where} {gone}.")]
+    first, last = change.new.lines
+    now = link(f"lines {first}-{last} now", change.new.url)
+    line = f"{where}: {was} → {now}" if change.old_url else f"{where}, {now}"
+    shown = list(diff_lines(change.old, change.new.text))
+    if len(shown) > _DIFF_LINES:
+        shown = [*shown[:_DIFF_LINES], f"… {len(shown) - _DIFF_LINES} more lines"]
+    text = {"type": "text", "text": "\n".join(shown) or " "}
+    preformatted = {"type": "rich_text_preformatted", "elements": [text]}
+    return [section(line), {"type": "rich_text", "elements": [preformatted]}]
+
+
+def _lines(text: str) -> list[str]:
+    return [stripped for line in text.splitlines() if (stripped := line.strip())]
+
+
+def _pieces(text: str) -> list[str]:
+    lines: list[str] = []
+    for line in text.splitlines():
+        lines += _SENTENCE_END.split(line) if len(line) > _LONG else [line]
+    return lines

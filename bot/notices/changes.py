@@ -1,0 +1,161 @@
+"""When a page changes that a thread relies on, the thread hears of it: one note with the diff.
+
+An answer's record -> what its chunks said, kept as long as notes may follow -> compared whenever
+the index has changed, whoever ran the ingest -> a note. Text that only moved, within its page or
+with it, has not changed.
+"""
+
+import hashlib
+import logging
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+
+from bot.journal.claims import Journal
+from bot.journal.database import insert
+from bot.journal.records import AnswerRecord, CitedText
+from bot.notices.change_note import Change, change_note, find_successor, stands_in
+from bot.notices.once import Announcements
+from ingest.documents import Passage
+from ingest.index import Index
+
+log = logging.getLogger(__name__)
+
+_OVERLAP_SECONDS = 60.0
+_GONE = "gone"
+
+Thread = tuple[str, str, str]
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Cited:
+    """A chunk as an answer cited it."""
+
+    id: str
+    path: str
+    hash: str
+
+
+class Changes:
+    """Remembers what was cited, and looks now and then whether it still stands."""
+
+    def __init__(
+        self,
+        journal: Journal,
+        index: Index,
+        announcements: Announcements,
+        wanted: Callable[[str], bool],
+        days: int,
+    ) -> None:
+        """``wanted``: whether a channel's threads want to hear of changes."""
+        self._journal, self._index = journal, index
+        self._announcements = announcements
+        self._wanted = wanted
+        self._seconds = days * 86_400.0
+        self._remembered = 0.0
+        self._seen: object = None
+
+    def tend(self) -> None:
+        if not self._seconds:
+            return
+        self._remember()
+        status = self._index.status()
+        state = (status.revision, status.ingested_at)
+        if status.ingested_at is None:
+            return
+        if state != self._seen or self._announcements.unfinished("change "):
+            self._announce()
+            self._seen = state
+
+    def _remember(self) -> None:
+        """Keep what newly cited chunks say, before an ingest can overwrite it."""
+        now = time.time()
+        since = max(self._remembered - _OVERLAP_SECONDS, now - self._seconds)
+        cited = {c.hash: (c.id, r.at) for r in self._answers(since) for c in _citations(r)}
+        found = self._passages([ident for ident, _ in cited.values()]) if cited else {}
+        with self._journal.session() as session:
+            for hash_, (ident, at) in cited.items():
+                passage = found.get(ident)
+                if passage is not None and passage.hash == hash_:
+                    values = {"text": passage.text, "url": passage.url, "at": at}
+                    if not insert(session, CitedText, hash=hash_, **values):
+                        session.merge(CitedText(hash=hash_, **values))
+        self._remembered = now
+
+    def _announce(self) -> None:
+        """Tell every thread what it has not been told yet."""
+        since = time.time() - self._seconds
+        threads: dict[Thread, dict[str, _Cited]] = defaultdict(dict)
+        for record in self._answers(since):
+            thread = (record.team, record.channel, record.thread_ts)
+            threads[thread].update((cited.hash, cited) for cited in _citations(record))
+        changes = self._changes({h: c for cited in threads.values() for h, c in cited.items()})
+        for thread, cited in threads.items():
+            # What was cited in its new form, too, is known in the thread.
+            mine = {
+                hash_: changes[hash_]
+                for hash_ in cited
+                if hash_ in changes and _now(changes[hash_]) not in cited
+            }
+            if mine:
+                self._tell(thread, mine)
+        with self._journal.session() as session:
+            session.execute(sa.delete(CitedText).where(CitedText.at < since))
+
+    def _tell(self, thread: Thread, changes: Mapping[str, Change]) -> None:
+        prefix = f"change {' '.join(thread)} "
+        pairs = {f"{hash_} {_now(change)}": change for hash_, change in changes.items()}
+        told = self._announcements.told(prefix)
+        fresh = [pair for pair in pairs if pair not in told]
+        if not fresh:
+            return
+        name = prefix + hashlib.sha256("\n".join(sorted(fresh)).encode()).hexdigest()[:16]
+        if self._announcements.claim(name, fresh):
+            revision = self._index.status().revision
+            at = revision.label if revision and revision.commit else None
+            note = change_note([pairs[pair] for pair in fresh], at)
+            self._announcements.post(name, thread[1], note, thread[2])
+
+    def _changes(self, cited: Mapping[str, _Cited]) -> dict[str, Change]:
+        """By hash: the cited chunks that no longer stand, where it is known what they said."""
+        if not cited:
+            return {}
+        same = self._passages([chunk.id for chunk in cited.values()])
+        gone = [c for c in cited.values() if c.id not in same or same[c.id].hash != c.hash]
+        with self._journal.session() as session:
+            known = sa.select(CitedText).where(CitedText.hash.in_([c.hash for c in gone]))
+            texts = {row.hash: row for row in session.scalars(known)}
+        found = ((c, self._change(c, texts[c.hash])) for c in gone if c.hash in texts)
+        return {chunk.hash: change for chunk, change in found if change is not None}
+
+    def _change(self, cited: _Cited, was: CitedText) -> Change | None:
+        """What became of a chunk; None where its text stands elsewhere."""
+        page = self._index.page(cited.path)
+        if page is None or page.info.path != cited.path:
+            hits = self._index.search(was.text, k=5).passages
+            moved = any(hit.hash == cited.hash or stands_in(was.text, [hit]) for hit in hits)
+            return None if moved else Change(cited.path, was.text, was.url, None, page_gone=True)
+        if stands_in(was.text, page.passages):
+            return None
+        return Change(cited.path, was.text, was.url, find_successor(was.text, page.passages))
+
+    def _answers(self, since: float) -> Iterator[AnswerRecord]:
+        for record in self._journal.answers(since=since, limit=None):
+            if record.reply_ts and record.citations and self._wanted(record.channel):
+                yield record
+
+    def _passages(self, ids: Sequence[str]) -> dict[str, Passage]:
+        return {passage.id: passage for passage in self._index.passages(ids)}
+
+
+def _citations(record: AnswerRecord) -> list[_Cited]:
+    return [_Cited(str(c["id"]), str(c["path"]), str(c["hash"])) for c in record.citations]
+
+
+def _now(change: Change) -> str:
+    return change.new.hash if change.new else _GONE

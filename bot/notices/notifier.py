@@ -1,0 +1,60 @@
+"""What Footnote says without being asked, in a thread of its own: the digest, and changed pages."""
+
+import logging
+import threading
+from collections.abc import Callable
+
+from bot.journal.claims import Journal
+from bot.notices.changes import Changes
+from bot.notices.digest import Digest
+from bot.notices.once import Announcements
+from bot.settings import BotSettings
+from bot.slack.clients import Clients
+from ingest.errors import FootnoteError
+from ingest.index import Index
+
+log = logging.getLogger(__name__)
+
+LOOK_SECONDS = 20.0
+"""How often is looked whether there is something to say."""
+_STOP_SECONDS = 5.0
+
+
+class Notices:
+    """``wanted``: whether a channel's threads want to hear of changed pages."""
+
+    def __init__(
+        self,
+        clients: Clients,
+        journal: Journal,
+        index: Index,
+        settings: BotSettings,
+        timezone: str,
+        wanted: Callable[[str], bool],
+    ) -> None:
+        announcements = Announcements(journal, clients.post)
+        self._tasks = (
+            Changes(journal, index, announcements, wanted, settings.change_notes_days).tend,
+            Digest(clients, journal, index, announcements, settings, timezone).tend,
+        )
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._work, name="notices", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._stopping.set()
+        if self._thread.is_alive():
+            self._thread.join(_STOP_SECONDS)
+
+    def _work(self) -> None:
+        while not self._stopping.is_set():
+            for task in self._tasks:
+                try:
+                    task()
+                except FootnoteError as error:
+                    log.warning("A notice has to wait: %s", error)
+                except Exception:  # the edge of the thread: a database that is away comes back
+                    log.exception("a notice failed")
+            self._stopping.wait(LOOK_SECONDS)

@@ -1,0 +1,1 @@
+"""A Slack event -> a Question, the thread it stands in, and whether Footnote answers it."""

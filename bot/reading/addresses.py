@@ -1,0 +1,53 @@
+"""Web addresses in text: where one ends, and what a click may open. Pure."""
+
+import re
+
+ADDRESS = re.compile(r"(?:https?|ftp)://[^\s<>\"`\u0000-\u001f]+|mailto:[^\s<>\"`]+", re.IGNORECASE)
+HOST = re.compile(
+    r"(?<![\w-])(?:(?=[\w-]{0,62}[^\W\d_])\w[\w-]{0,62}\.){1,9}[^\W\d_]{2,24}(?![\w-])"
+)
+"""Bounded in every repetition: this runs on whatever a model writes."""
+_LINKABLE = re.compile(r"https?://[^/\s]|mailto:.", re.IGNORECASE)
+_MAX_LENGTH = 2_000
+_UNSAFE = re.compile(r"[\s|<>\"\\`\u0000-\u001f\u007f\u200b-\u200f\u202a-\u202e\u2060-\u206f]")
+
+
+def trimmed(address: str) -> str:
+    """A bare address without the punctuation of the sentence around it."""
+    unopened = {closing: _unopened(address, closing) for closing in ")]" if closing in address}
+    end = len(address)
+    while end and (
+        (last := address[end - 1]) in ".,;:!?'*_~…" or (last in unopened and unopened[last] < end)
+    ):
+        end -= 1
+    return address[:end]
+
+
+def openable(url: str | None) -> str | None:
+    """An address as it is sent, so that no link syntax cuts it; None for what no click may open."""
+    if url is None or not _LINKABLE.match(url) or len(url) > _MAX_LENGTH:
+        return None
+    url = _UNSAFE.sub(lambda char: "".join(f"%{b:02X}" for b in char[0].encode()), url)
+    if _unbalanced(url, ")") or _unbalanced(url[::-1].translate({40: 41, 41: 40}), ")"):
+        url = url.replace("(", "%28").replace(")", "%29")
+    return url
+
+
+def may_be_linked(word: str) -> bool:
+    """Whether Slack might make a link of this word."""
+    return "://" in word or HOST.search(word) is not None
+
+
+def _unbalanced(text: str, closing: str) -> bool:
+    """Whether a closing bracket has no opening one before it."""
+    return _unopened(text, closing) < len(text)
+
+
+def _unopened(text: str, closing: str) -> int:
+    """Where the first closing bracket stands that has no opening one before it; else the end."""
+    opening, depth = {")": "(", "]": "["}[closing], 0
+    for place, char in enumerate(text):
+        depth += (char == opening) - (char == closing)
+        if depth < 0:
+            return place
+    return len(text)

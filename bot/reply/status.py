@@ -1,0 +1,163 @@
+"""The line under a thread while Footnote works: what is really happening, and always cleared.
+
+The ladder: an agent session, which brings Slack's Stop button; over it the thread's status, which
+can say more; else nothing. Best effort by design: Slack drops a status after two minutes, refuses
+it in some places and on some plans, and limits its rate. None of that may delay or fail an answer,
+so each status has its own thread.
+"""
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Literal
+
+from slack_sdk import WebClient
+
+from bot.slack.clients import SLACK_FAILED, UNAVAILABLE, is_passing, slack_error
+
+if TYPE_CHECKING:
+    from agent.trace import Progress
+
+log = logging.getLogger(__name__)
+
+REFRESH_SECONDS = 90.0
+PAUSE_SECONDS = 1.0
+_SHORT = 60
+
+Session = Literal["processing", "active", "closed"]
+
+
+class Statuses:
+    """Opens them; what the whole workspace refuses is asked for once."""
+
+    def __init__(self, client: WebClient) -> None:
+        self._client = client
+        self._refused: set[str] = set()
+        self._open: set[Status] = set()
+        self._lock = threading.Lock()
+
+    def open(self, channel: str, thread_ts: str, line: str) -> "Status":
+        status = Status(self, channel, thread_ts, line)
+        with self._lock:
+            self._open = {status, *(each for each in self._open if each.is_shown)}
+        return status
+
+    def settle(self, seconds: float) -> None:
+        """Wait until those that were closed are cleared: a process is about to end."""
+        until = time.monotonic() + seconds
+        for status in self._open:
+            status.join(until - time.monotonic())
+
+    def clear(self, channel: str, thread_ts: str) -> None:
+        """What a process that is no more may have left under a thread."""
+        self.line(channel, thread_ts, "")
+        self.session(channel, thread_ts, "active")
+
+    def line(self, channel: str, thread_ts: str, line: str) -> bool:
+        """Set the thread's status; False where it is refused."""
+        return self._try(
+            "assistant.threads.setStatus",
+            lambda: self._client.assistant_threads_setStatus(
+                channel_id=channel, thread_ts=thread_ts, status=line
+            ),
+        )
+
+    def session(self, channel: str, thread_ts: str, state: Session) -> bool:
+        """Set the agent session's state; False where it is refused."""
+        return self._try(
+            "agents.sessions.setStatus",
+            lambda: self._client.agents_sessions_setStatus(
+                channel_id=channel, thread_ts=thread_ts, status=state
+            ),
+        )
+
+    def _try(self, method: str, call: Callable[[], object]) -> bool:
+        if method in self._refused:
+            return False
+        try:
+            call()
+        except SLACK_FAILED as error:
+            code = slack_error(error)
+            log.debug("%s refused: %s", method, code)
+            if code in UNAVAILABLE:
+                self._refused.add(method)
+            return is_passing(error)
+        return True
+
+
+class Unseen:
+    """The status of what nobody but the asker sees: nowhere."""
+
+    outcome: Session = "active"
+
+    def show(self, line: str) -> None: ...
+
+    def progress(self, progress: "Progress") -> None: ...
+
+    def close(self) -> None: ...
+
+
+class Status:
+    """Shows lines until it is closed, refreshes the last one, and clears it then."""
+
+    def __init__(self, statuses: Statuses, channel: str, thread_ts: str, line: str) -> None:
+        self._statuses = statuses
+        self._place = (channel, thread_ts)
+        self._changed = threading.Condition()
+        self._wanted = line
+        self._closing = False
+        self.outcome: Session = "active"
+        """What becomes of the session: ``closed`` where Footnote was told to stop."""
+        self._thread = threading.Thread(target=self._keep, name="status", daemon=True)
+        self._thread.start()
+
+    @property
+    def is_shown(self) -> bool:
+        return self._thread.is_alive()
+
+    def join(self, seconds: float) -> None:
+        self._thread.join(max(0.0, seconds))
+
+    def close(self) -> None:
+        with self._changed:
+            self._closing = True
+            self._changed.notify()
+
+    def show(self, line: str) -> None:
+        """Show a line; an empty one where something better is to be seen already."""
+        with self._changed:
+            self._wanted = line
+            self._changed.notify()
+
+    def progress(self, progress: "Progress") -> None:
+        """What the agent does now, as a line."""
+        detail = " ".join(progress.detail.split())
+        detail = detail if len(detail) <= _SHORT else detail[: _SHORT - 1] + "…"
+        lines = {
+            "thinking": "is thinking…",
+            "searching": f"is searching “{detail}”…",
+            "reading": f"is reading {detail}…",
+            "writing": "is writing the answer…",
+        }
+        self.show(lines[progress.kind])
+
+    def _keep(self) -> None:
+        in_session = self._statuses.session(*self._place, "processing")
+        shown, taken = "", True
+        while (line := self._next(shown)) is not None:
+            if taken and (line or shown):
+                taken = self._statuses.line(*self._place, line)
+            shown = line
+        if shown and taken:
+            self._statuses.line(*self._place, "")
+        if in_session:
+            self._statuses.session(*self._place, self.outcome)
+
+    def _next(self, shown: str) -> str | None:
+        """The line to show next, after a change or when the last one is about to expire."""
+        with self._changed:
+            if shown:  # more than one change a second helps nobody
+                self._changed.wait_for(lambda: self._closing, PAUSE_SECONDS)
+            self._changed.wait_for(lambda: self._closing or self._wanted != shown, REFRESH_SECONDS)
+            return None if self._closing else self._wanted

@@ -1,0 +1,148 @@
+"""``footnote replay``: an old question against today's index, and what is different now.
+
+The question is fetched again from Slack, or from the terminal's own record where it was kept.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+
+from agent.answer import Answer
+from agent.conversation import CitedChunk, Conversation, Turn
+from agent.loop import build_agent
+from agent.settings import AgentSettings
+from bot.channels import SECTIONS, read_channels
+from bot.journal.records import AnswerRecord
+from bot.question.event import read_message
+from bot.question.thread import build_conversation, read_thread
+from bot.report.terminal_answers import TERMINAL, Terminal
+from bot.report.traces import dollars, searches
+from bot.settings import BotSettings
+from bot.slack.clients import SLACK_FAILED, SlackRefused, identify, open_clients, slack_error
+from bot.slack.people import People
+from ingest.config_file import read_collections, read_config_file
+from ingest.errors import FootnoteError
+from ingest.index import open_index
+from ingest.settings import IndexSettings, read_settings
+
+Json = dict[str, Any]
+
+
+def replay(record: AnswerRecord, terminal: Terminal) -> tuple[Answer, Json]:
+    """The answer of today, recorded like any other, and its difference from ``record``."""
+    here = record.team == TERMINAL
+    conversation = _kept(record, terminal) if here else _from_slack(record)
+    index = open_index(read_settings(IndexSettings))
+    try:
+        agent = build_agent(index, read_settings(AgentSettings), terminal.spent)
+        answer = agent.answer(conversation)
+    finally:
+        index.close()
+    terminal.record(conversation, answer)
+    return answer, difference(record, answer)
+
+
+def difference(record: AnswerRecord, answer: Answer) -> Json:
+    """What was, what is, and which citations came, went, or have another text now."""
+    old = {cited["id"]: cited["hash"] for cited in record.citations}
+    new = {passage.id: passage.hash for passage in answer.citations}
+    return {
+        "id": record.id,
+        "before": {
+            "verdict": record.verdict,
+            "reason": record.reason,
+            "revision": record.revision,
+            "model": record.model,
+            "searches": _queries(record.trace),
+            "steps": record.steps,
+            "seconds": record.seconds,
+            "cost_usd": record.cost_usd,
+        },
+        "after": {
+            "id": answer.id,
+            "verdict": answer.verdict,
+            "reason": answer.reason,
+            "revision": answer.revision,
+            "model": answer.model,
+            "searches": _queries(answer.trace.to_json()),
+            "steps": answer.steps,
+            "seconds": round(answer.seconds, 3),
+            "cost_usd": answer.cost_usd,
+            "text": answer.text,
+        },
+        "citations": {
+            "added": [i for i in new if i not in old],
+            "gone": [i for i in old if i not in new],
+            "changed": [i for i in new if i in old and new[i] != old[i]],
+            "same": [i for i in new if old.get(i) == new[i]],
+        },
+    }
+
+
+def _queries(trace: Sequence[Json]) -> list[str]:
+    return [search["query"] or "(the question)" for search in searches(trace)]
+
+
+def print_difference(told: Mapping[str, Any], console: Console) -> None:
+    for line in _lines(told):
+        console.print(line, markup=False)
+
+
+def _lines(told: Mapping[str, Any]) -> Iterator[str]:
+    before, after = told["before"], told["after"]
+    for name in ("verdict", "reason", "revision", "model", "steps"):
+        if before[name] != after[name]:
+            yield f"{name:<10} {before[name] or '-'} -> {after[name] or '-'}"
+        elif before[name]:
+            yield f"{name:<10} {before[name]} (same)"
+    yield f"{'seconds':<10} {before['seconds']:.1f} -> {after['seconds']:.1f}"
+    yield f"{'cost':<10} {dollars(before['cost_usd'])} -> {dollars(after['cost_usd'])}"
+    old, new = ("; ".join(said["searches"]) or "-" for said in (before, after))
+    yield f"{'searches':<10} {old}{' (same)' if old == new else f' -> {new}'}"
+    for name, ids in told["citations"].items():
+        if ids:
+            yield f"{'cites':<10} {name}: {', '.join(f'[{i}]' for i in ids)}"
+    yield f"{'traced as':<10} {after['id']}"
+
+
+def _kept(record: AnswerRecord, terminal: Terminal) -> Conversation:
+    words = terminal.journal.text(record.id)
+    if words is None:
+        raise FootnoteError(
+            f"the words of {record.id} were not kept, so it cannot be asked again. Set "
+            "FOOTNOTE_STORE_TEXT=true: what is asked in the terminal from then on can be replayed."
+        )
+    earlier = tuple(
+        Turn(t["speaker"], t["name"], t["text"], tuple(CitedChunk(**c) for c in t["cited"]))
+        for t in words.thread
+    )
+    return Conversation((*earlier, Turn("person", "you", words.question)), TERMINAL)
+
+
+def _from_slack(record: AnswerRecord) -> Conversation:
+    """The thread as it stands in Slack now, up to the question, by its channel's settings."""
+    if not record.ts:
+        raise FootnoteError(
+            f"{record.id} answered a slash command, whose words Slack does not keep. "
+            "Only questions in channels and threads can be replayed."
+        )
+    client = open_clients(read_settings(BotSettings)).read
+    me = identify(client)
+    try:
+        thread = read_thread(client, record.channel, record.thread_ts)
+    except SLACK_FAILED as error:
+        raise SlackRefused(
+            f"the thread of {record.id} cannot be read ({slack_error(error)}). Check that the bot "
+            "is still in the channel, and SLACK_BOT_TOKEN."
+        ) from error
+    found = next((m for m in thread if m.get("ts") == record.ts), None)
+    if found is None:
+        raise FootnoteError(f"the question of {record.id} is no longer in Slack.")
+    question = read_message(found, me, channel=record.channel, is_mention=True)
+    if question is None:
+        raise FootnoteError(f"the question of {record.id} is no longer a question in Slack.")
+    name_of = People(client).name
+    config = read_config_file(read_settings(IndexSettings), SECTIONS)
+    channel = read_channels(config, read_collections(config)).of(record.channel, name_of)
+    return channel.applied_to(build_conversation(question, thread, me, name_of))

@@ -1,0 +1,111 @@
+"""The text of a message -> what an alert in it says of itself: its name, service and links."""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from urllib.parse import urlsplit
+
+from bot.reading.addresses import ADDRESS, trimmed
+from bot.reading.message import RUNBOOK
+
+_LABEL = r"[\s\"'`*_]*+[:=][\s\"'`*_]*+"
+_NAME = re.compile(
+    rf"\b(?:alert|alarm|rule|monitor|check)[ _-]?name{_LABEL}"
+    r"([^\n,;|(]{1,120}?)(?=\s{1,9}[\w.]{1,99}=|[\n,;|(]|\Z)",
+    re.IGNORECASE,
+)
+_SERVICE = re.compile(
+    rf"\b(?:service|app|application|job|component|namespace){_LABEL}([\w.:/-]+)", re.IGNORECASE
+)
+_STATUS = re.compile(r"\[(?:FIRING|RESOLVED|ALERTING|OK|NO ?DATA)\b", re.IGNORECASE)
+_BREAK = re.compile(r"\[[^\[\]]*\]|[(|)]|:\s|\s[-–—]\s")
+_PREPOSITION = re.compile(r"\s(?:for|on|in|at|of|is|has)\s")
+_MARKUP = re.compile(r"(?<!\S)[*_]*:[\w+-]+:|[*`~]")
+_COMPOUND = re.compile(
+    r"(?<![\w./-])(?>[A-Za-z][A-Za-z0-9]*?(?:[a-z0-9][A-Z]|[A-Z]{2}[a-z]))\w*+(?![\w/-])"
+)
+_CODE = re.compile(r"\b[A-Z]{2,}-\d{2,}\b")
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
+_FIRST_LINES = 3
+_TITLES = 12
+_AROUND = " \t.,:;!#\"'`*_~/-{}[]()<>"
+
+
+@dataclass(frozen=True, slots=True)
+class Alert:
+    """What an alert says of itself."""
+
+    names: tuple[str, ...] = ()
+    """Values of labels that hold a name."""
+    titles: tuple[str, ...] = ()
+    """Parts of its first lines and titles: a name may be among them."""
+    identifiers: tuple[str, ...] = ()
+    """Error codes and compound words, from anywhere in it."""
+    services: tuple[str, ...] = ()
+    addresses: tuple[str, ...] = ()
+    """Those that are called a runbook, or are called like one."""
+    links: tuple[str, ...] = ()
+    """All others."""
+
+
+def read_alert(text: str) -> Alert:
+    """The text of a message -> the alert in it; empty of all where it holds none."""
+    addresses, links = _addresses(text)
+    words = ADDRESS.sub(" ", text)
+    return Alert(
+        _distinct(_NAME.findall(words)),
+        _distinct(islice(_titles(words), _TITLES)),
+        _distinct([*_CODE.findall(words), *_COMPOUND.findall(words)]),
+        _distinct(_SERVICE.findall(words)),
+        addresses,
+        links,
+    )
+
+
+def is_code(name: str) -> bool:
+    """Whether this is an error code such as ``PAY-4031``."""
+    return _CODE.fullmatch(name) is not None
+
+
+def is_compound(name: str) -> bool:
+    """Whether this is one word made of several, such as ``KubePodCrashLooping``."""
+    return _COMPOUND.fullmatch(name) is not None
+
+
+def words_in(name: str) -> list[str]:
+    """The words of a name in lower case, however they are joined."""
+    return [word.lower() for word in _WORD.findall(name)]
+
+
+def _addresses(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The runbook links, those first that are called like one, and the other links."""
+    runbooks: list[str] = []
+    links: list[str] = []
+    for line in text.split("\n"):
+        found = list(filter(_can_be_read, map(trimmed, ADDRESS.findall(line))))
+        (runbooks if RUNBOOK.search(line) else links).extend(found)
+    runbooks.sort(key=lambda address: not RUNBOOK.search(address))
+    return tuple(dict.fromkeys(runbooks)), tuple(dict.fromkeys(links))
+
+
+def _can_be_read(address: str) -> bool:
+    try:
+        return bool(urlsplit(address).netloc)
+    except ValueError:  # brackets around something that is no IPv6 address
+        return False
+
+
+def _titles(words: str) -> Iterator[str]:
+    lines = [line for line in words.split("\n") if line.strip()]
+    for number, line in enumerate(lines):
+        if number < _FIRST_LINES or _STATUS.search(line):
+            for part in _BREAK.split(_MARKUP.sub(" ", line[:300])):
+                yield part
+                if _PREPOSITION.search(part):
+                    yield _PREPOSITION.split(part)[0]
+
+
+def _distinct(names: Iterable[str]) -> tuple[str, ...]:
+    stripped = (name.strip(_AROUND) for name in names)
+    return tuple(dict.fromkeys(name for name in stripped if len(name) > 1))

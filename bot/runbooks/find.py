@@ -1,0 +1,207 @@
+"""An alert -> the part of the docs that says what to do about it, before any model runs.
+
+It is found by the alert's runbook link or by its name, never guessed: what only may be a name leads
+to nothing but pages that read like a runbook, and where several pages fit as well, none is shown.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+from urllib.parse import unquote, urlsplit
+
+from bot.reading.message import RUNBOOK
+from bot.runbooks.alert import Alert, is_code, is_compound, words_in
+from ingest.documents import DocumentInfo, Page, Passage
+from ingest.index import Index
+
+_TO_DO = re.compile(
+    r"\b(?:mitigat|remed|what to do|resol|fix|recover|steps|procedure|action)", re.IGNORECASE
+)
+_ABOUT_ALERTS = re.compile(
+    r"\b(?:alerts?|run ?books?|play ?books?|on ?call|incidents?|troubleshoot(?:ing)?|diagnos\w+"
+    r"|mitigat\w+|remediat\w+|symptoms?|what to do)\b"
+)
+"""Words in the path and headings of a page that is read under an alert."""
+_WHOLE = 3_000
+"""Characters up to which a page or a section is shown whole."""
+_CANDIDATES = 8
+_SEARCHES = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Runbook:
+    """The passages for an alert, in the order of their page, and what they were found by."""
+
+    passages: tuple[Passage, ...]
+    found_by: str
+
+
+def find_runbook(alert: Alert, index: Index) -> Runbook | None:
+    """What the docs say about the alert: by its runbook link, else by its name."""
+    return _Search(alert, index).run()
+
+
+class _Search:
+    """One look for the runbook of an alert."""
+
+    def __init__(self, alert: Alert, index: Index) -> None:
+        self._alert, self._index = alert, index
+        self._named: dict[str, set[str]] = defaultdict(set)
+        for info in index.documents():
+            for name in _names_of(info):
+                self._named[name].add(info.path)
+        self._searches_left = _SEARCHES
+
+    def run(self) -> Runbook | None:
+        alert = self._alert
+        for address in (*alert.addresses, *alert.links):
+            page = self._page_at(address)
+            if page and (passages := self._linked(page, address)):
+                return Runbook(passages, "its runbook link")
+        for name in alert.names:
+            if passages := self._called(name) or self._about(name):
+                return Runbook(passages, f"the name {name}")
+        for look, names in (
+            (self._called, (*alert.titles, *alert.identifiers)),
+            (self._about, (*alert.identifiers, *alert.titles)),
+        ):
+            for name in names:
+                if passages := look(name):
+                    return Runbook(passages, f"the name {name}")
+        return None
+
+    def _page_at(self, address: str) -> Page | None:
+        """The page that an address opens; None where several may be meant."""
+        wanted = _parts(unquote(urlsplit(address).path))
+        is_runbook = address in self._alert.addresses
+        fits: dict[int, list[str]] = defaultdict(list)
+        for path in sorted(self._named.get(_folded(wanted[-1]), ())) if wanted else ():
+            parts = _parts(path)
+            fit = _common_end(wanted, parts)
+            if (is_runbook and _is_the_same(wanted, parts, fit)) or (
+                fit and fit == len(parts) and self._is_in_docs_repo(address, path)
+            ):
+                fits[fit].append(path)
+        return self._one_of(fits[max(fits)]) if fits else None
+
+    def _is_in_docs_repo(self, address: str, path: str) -> bool:
+        """Whether an address leads to the docs repo itself, at whatever revision."""
+        page = self._index.page(path)
+        url = page.passages[0].url if page and page.passages else None
+        return url is not None and _place(url) == _place(address)
+
+    def _one_of(self, paths: Sequence[str]) -> Page | None:
+        """The only page of these, or the only one that the alert's service or title leads to."""
+        for said in (self._alert.services, self._alert.titles):
+            if len(paths) < 2:
+                break
+            words = {word for text in said for word in words_in(text)}
+            shared = [len(words.intersection(words_in(path))) for path in paths]
+            if shared.count(max(shared)) == 1:
+                paths = [paths[shared.index(max(shared))]]
+        return self._index.page(paths[0]) if len(paths) == 1 else None
+
+    def _called(self, name: str) -> tuple[Passage, ...]:
+        """The page that is called like the alert."""
+        page = self._one_of(sorted(self._named.get(_folded(name), ())))
+        return self._best(page.passages) if page and self._may_lead_to(name, page.info.path) else ()
+
+    def _about(self, name: str) -> tuple[Passage, ...]:
+        """The section that is called like the alert, or else the passage that speaks of it."""
+        if len(words_in(name)) < 2 or not self._searches_left:
+            return ()
+        self._searches_left -= 1
+        query = " ".join((name, *self._alert.services))
+        found = self._index.search(query, k=_CANDIDATES).passages
+        is_sure = name in self._alert.names or is_code(name) or self._is_title(name)
+        word = re.compile(rf"(?<![\w-]){re.escape(name)}(?![\w-])", re.IGNORECASE)
+
+        def names(heading: str) -> bool:
+            return _folded(heading) == _folded(name) or bool(is_sure and word.search(heading))
+
+        headed = dict.fromkeys(p.path for p in found if any(map(names, (p.title, *p.heading))))
+        if paths := [p for p in headed if is_code(name) or self._may_lead_to(name, p)]:
+            page = self._one_of(paths)
+            section = tuple(p for p in page.passages if any(map(names, p.heading))) if page else ()
+            return self._best(section or page.passages) if page else ()
+        said = (p for p in found if is_sure and word.search(p.text))
+        return next(((p,) for p in said if self._may_lead_to(name, p.path)), ())
+
+    def _is_title(self, name: str) -> bool:
+        """Of two words it may as well be a product or an error's class: ``TypeError``."""
+        return name in self._alert.titles and is_compound(name) and len(words_in(name)) > 2
+
+    def _may_lead_to(self, name: str, path: str) -> bool:
+        """What only may be a name leads to a runbook alone, not to any page about a product."""
+        if name in self._alert.names:
+            return True
+        page = self._index.page(path)
+        headings = {h for p in page.passages for h in (p.title, *p.heading)} if page else ()
+        return any(_ABOUT_ALERTS.search(" ".join(words_in(text))) for text in (path, *headings))
+
+    def _linked(self, page: Page, address: str) -> tuple[Passage, ...]:
+        """The section that was linked, else what says best what to do."""
+        wanted = _folded(unquote(urlsplit(address).fragment))
+        linked = tuple(p for p in page.passages if wanted in map(_folded, p.heading))
+        return self._best(linked if wanted and linked else page.passages)
+
+    def _best(self, passages: tuple[Passage, ...]) -> tuple[Passage, ...]:
+        """All of them where they are short; else the one that says what to do."""
+        if sum(len(passage.text) for passage in passages) <= _WHOLE:
+            return passages
+        for passage in passages:
+            if any(_TO_DO.search(heading) for heading in passage.heading[1:]):
+                return (passage,)
+        alert = self._alert
+        query = " ".join((*alert.names, *alert.services)) or passages[0].title
+        ids = {passage.id for passage in passages}
+        found = self._index.search(query, k=_CANDIDATES, path=passages[0].path).passages
+        return next(((p,) for p in found if p.id in ids), passages[:1])
+
+
+def _names_of(info: DocumentInfo) -> Iterator[str]:
+    """What a page is called, by its file or folder and by its title, with and without "runbook"."""
+    for name in (*_parts(info.path)[-1:], info.title):
+        yield _folded(name)
+        shorter = RUNBOOK.sub("", name)
+        if len(words_in(shorter)) > 1:
+            yield _folded(shorter)
+
+
+def _common_end(wanted: Sequence[str], parts: Sequence[str]) -> int:
+    pairs = zip(map(_folded, reversed(wanted)), map(_folded, reversed(parts)), strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
+def _is_the_same(wanted: Sequence[str], parts: Sequence[str], fit: int) -> bool:
+    """Whether an address and a page that end alike are the same, wherever the docs are served.
+
+    One of them must go on in the other: the same name in another folder is another page. And one
+    word alone, such as ``overview``, says too little.
+    """
+    if not fit or fit < min(len(wanted), len(parts)):
+        return False
+    return fit > 1 or len(wanted) == len(parts) or len(words_in(parts[-1])) > 1
+
+
+def _place(address: str) -> tuple[str, list[str]]:
+    """Host and repo of an address; raw files of a code host have a host of their own."""
+    parts = urlsplit(address)
+    host = (parts.hostname or "").replace("raw.githubusercontent.com", "github.com")
+    return host, _parts(unquote(parts.path))[:2]
+
+
+def _parts(path: str) -> list[str]:
+    """Folders and file of a path, without suffix and without a file that stands for its folder."""
+    path = re.sub(r"\.(?:mdx?|txt|rst|html?|adoc)$", "", path, flags=re.IGNORECASE)
+    parts = [part for part in path.split("/") if _folded(part)]
+    while parts and _folded(parts[-1]) in ("readme", "index"):
+        parts.pop()
+    return parts
+
+
+def _folded(text: str) -> str:
+    """Letters and digits alone: ``queue-depth``, ``Queue depth`` and ``QueueDepth`` are one."""
+    return re.sub(r"[\W_]+", "", text).lower()

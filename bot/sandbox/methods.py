@@ -1,5 +1,0 @@
-"""All Web API methods: importing this module registers them."""
-
-from bot.sandbox import chat, conversations, directory, reactions, sessions, streams, views
-
-ALL = (chat, conversations, directory, reactions, sessions, streams, views)

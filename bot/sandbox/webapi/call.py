@@ -1,0 +1,136 @@
+"""One Web API call: token, scopes, arguments, then the method; every call is kept.
+
+Methods register here with their scopes and required arguments; ``methods`` imports them all.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from bot.sandbox.webapi.bodies import arguments
+from bot.sandbox.webapi.slack import Slack
+from bot.sandbox.workspace.faults import Failure
+from bot.sandbox.workspace.refusal import Json, Refusal, invalid_arguments
+
+BOT_TOKEN = "xoxb-sandbox"  # noqa: S105 - the fixed token of a workspace that only exists here
+APP_TOKEN = "xapp-sandbox"  # noqa: S105 - as above
+
+Body = Callable[[Slack, Json], Json]
+
+
+@dataclass(frozen=True)
+class Method:
+    name: str
+    body: Body
+    scopes: tuple[str, ...]
+    """Any one of these will do; ``*`` stands for channels, groups, im or mpim by the channel."""
+    required: tuple[str, ...]
+    token: str
+
+
+METHODS: dict[str, Method] = {}
+
+
+def method(
+    name: str,
+    *required: str,
+    scopes: tuple[str, ...] = (),
+    token: str = BOT_TOKEN,
+) -> Callable[[Body], Body]:
+    def register(body: Body) -> Body:
+        METHODS[name] = Method(name, body, scopes, required, token)
+        return body
+
+    return register
+
+
+@dataclass(frozen=True)
+class Reply:
+    status: int
+    body: Json | str
+    headers: dict[str, str]
+
+
+async def call(
+    slack: Slack, name: str, content_type: str, query: str, authorization: str, raw: bytes
+) -> Reply:
+    """Answer one request to ``/api/NAME`` and keep it in the list of calls."""
+    record: Json = {"method": name, "args": {}, "response": None, "at": time.time()}
+    slack.calls.append(record)
+    headers: dict[str, str] = {}
+    status = 200
+    body: Json | str
+    try:
+        args = arguments(content_type, query, raw)
+        token = authorization.removeprefix("Bearer ").strip() or str(args.get("token", ""))
+        args.pop("token", None)
+        record["args"] = {key: value for key, value in args.items() if not isinstance(value, bytes)}
+        await _fail_if_ordered(slack.failures.next(name))
+        body = {"ok": True, **_answer(slack, name, token, args)}
+    except Refusal as refusal:
+        status = refusal.status
+        if "retry_after" in refusal.fields:
+            headers["Retry-After"] = str(refusal.fields.pop("retry_after"))
+        body = refusal.fields.get("page") or refusal.body()
+    if slack.scopes is not None:
+        headers["X-OAuth-Scopes"] = ",".join(sorted(slack.scopes))
+    record["response"] = body
+    return Reply(status, body, headers)
+
+
+async def _fail_if_ordered(failure: Failure | None) -> None:
+    if failure is None:
+        return
+    if failure.delay:
+        await asyncio.sleep(failure.delay)
+    if failure.retry_after is not None or failure.error == "ratelimited":
+        raise rate_limited(failure.retry_after or 1, failure.status or 429)
+    if failure.error:
+        raise Refusal(failure.error, status=failure.status or 200)
+    if failure.status:
+        raise Refusal("internal_error", status=failure.status, page="<h1>upstream error</h1>")
+
+
+def rate_limited(seconds: int, status: int = 429) -> Refusal:
+    return Refusal("ratelimited", status=status, retry_after=seconds)
+
+
+def _answer(slack: Slack, name: str, token: str, args: Json) -> Json:
+    found = METHODS.get(name)
+    if found is None:
+        raise Refusal("unknown_method", req_method=name)
+    _check_token(found, token)
+    _check_scopes(slack, found, args)
+    missing = [key for key in found.required if args.get(key) in (None, "")]
+    if missing:
+        if missing == ["channel"]:
+            raise Refusal("channel_not_found")
+        raise invalid_arguments(*(f"missing required field: {key}" for key in missing))
+    return found.body(slack, args)
+
+
+def _check_token(found: Method, token: str) -> None:
+    if not token:
+        raise Refusal("not_authed")
+    if token not in (BOT_TOKEN, APP_TOKEN):
+        raise Refusal("invalid_auth")
+    if token != found.token:
+        raise Refusal("not_allowed_token_type")
+
+
+def _check_scopes(slack: Slack, found: Method, args: Json) -> None:
+    if slack.scopes is None or not found.scopes:
+        return
+    needed = [_scope(slack, scope, args) for scope in found.scopes]
+    if not slack.scopes.intersection(needed):
+        provided = ",".join(sorted(slack.scopes))
+        raise Refusal("missing_scope", needed=needed[0], provided=provided)
+
+
+def _scope(slack: Slack, scope: str, args: Json) -> str:
+    if not scope.startswith("*"):
+        return scope
+    kind = slack.workspace.kind(str(args.get("channel") or "C"))
+    family = {"channel": "channels", "group": "groups"}.get(kind, kind)
+    return family + scope[1:]

@@ -1,0 +1,1 @@
+"""The workspace at the other end: clients, events transport, people, links to messages."""

@@ -1,0 +1,1 @@
+"""A Document -> its chunks. Pure."""

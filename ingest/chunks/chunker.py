@@ -1,0 +1,154 @@
+"""Document -> chunks: pure, the same document always gives the same chunks.
+
+A chunk stays within one section and aims at 800 characters, without overlap: blocks are packed
+whole, a long section is divided evenly, and a block is cut only when it alone is too large (a fence
+at lines, a table at rows, prose at lines or sentences).
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from math import ceil
+
+from ingest.chunks.pieces import Piece, halves, pieces_of, rendered
+from ingest.documents import Chunk
+from ingest.readers.loader import Document
+from ingest.readers.reading import Block, Reading
+from ingest.readers.search_text import has_words
+
+CHUNKER_VERSION = 5
+"""Part of the index's identity: raised whenever chunks of the same file could differ."""
+
+TARGET = 800
+SLACK = 1.15
+"""How far past its even share a chunk may grow so that a block stays whole."""
+LONGEST_LABEL = 160
+"""Characters of a title or heading that are kept."""
+MOST_INTRODUCING = 8
+"""So many blocks at most introduce one together: a longer list of names is none of it."""
+LABEL = re.compile(r" {0,3}(?:\*\*|__)?\w.{0,78}[\w)?](?:\*\*|__)?\s*")
+
+Fits = Callable[[str], bool]
+Path = tuple[str, ...]
+
+
+def chunk_prefix(path: str) -> str:
+    """What the ids of a document's chunks begin with."""
+    return path.removesuffix(".md")
+
+
+def chunk_document(document: Document, fits: Fits) -> list[Chunk]:
+    """The chunks of a document, in order. ``fits``: does the embedder see all of a text?"""
+    title = _shortened(document.title, LONGEST_LABEL)
+    chunks: list[Chunk] = []
+    for path, blocks in _sections(document.reading):
+        heading = _labels(title, path, fits)
+        for packed in _packed(blocks, document.reading):
+            chunks.extend(_fitted(packed, document, title, heading, fits))
+    prefix = chunk_prefix(document.path)
+    return [replace(c, id=f"{prefix}-{number}", number=number) for number, c in enumerate(chunks)]
+
+
+def _sections(reading: Reading) -> Iterator[tuple[Path, list[Block]]]:
+    """Blocks under one heading path; a heading without text of its own goes to the next one."""
+    path: list[Block] = []
+    section: list[Block] = []
+    labels: Path = ()
+    for block in reading.blocks:
+        if block.kind == "heading":
+            while path and path[-1].level >= block.level:
+                path.pop()
+            path.append(block)
+            below = tuple(heading.label for heading in path if heading.label)
+            if section and not (_is_bare(section, reading) and below[: len(labels)] == labels):
+                yield labels, section
+                section = []
+            labels = below
+        section.append(block)
+    if section:
+        yield labels, section
+
+
+def _is_bare(section: Sequence[Block], reading: Reading) -> bool:
+    """Whether there is nothing to read in it but its headings."""
+    if len(section) > 3:
+        return False
+    return all(block.kind == "heading" or not has_words(block, reading) for block in section)
+
+
+def _labels(title: str, path: Path, fits: Fits) -> Path:
+    """The heading path, shortened where it would take more than half of what the embedder sees."""
+    limit = LONGEST_LABEL
+    labels = tuple(_shortened(label, limit) for label in path)
+    while sum(map(len, labels)) > LONGEST_LABEL and limit > 10:
+        prefix = " > ".join((title, *labels))
+        if fits(f"{prefix}\n{prefix}"):
+            break
+        limit //= 2
+        labels = tuple(_shortened(label, limit) for label in path)
+    return labels
+
+
+def _shortened(label: str, limit: int) -> str:
+    return label if len(label) <= limit else label[: limit - 1].rstrip() + "…"
+
+
+def _packed(blocks: Sequence[Block], reading: Reading) -> Iterator[list[Piece]]:
+    """Divide a section evenly, between blocks."""
+    pieces = [piece for block in blocks for piece in pieces_of(block, reading, TARGET)]
+    total = sum(piece.size for piece in pieces)
+    share = total / ceil(total / TARGET) * SLACK if total > TARGET else TARGET
+    packed: list[Piece] = []
+    size = 0
+    for piece in pieces:
+        if packed and size + piece.size > share:
+            introduction = _introduction(packed, room=share - piece.size)
+            yield packed[: len(packed) - len(introduction)]
+            packed = introduction
+            size = sum(kept.size for kept in packed)
+        packed.append(piece)
+        size += piece.size
+    if packed:
+        yield packed
+
+
+def _introduction(packed: Sequence[Piece], room: float) -> list[Piece]:
+    """What stands at the end and introduces the next piece."""
+    kept: list[Piece] = []
+    for piece in reversed(packed[1:][-MOST_INTRODUCING:]):
+        if not _introduces(piece) or piece.size > room:
+            break
+        room -= piece.size
+        kept.insert(0, piece)
+    return kept
+
+
+def _introduces(piece: Piece) -> bool:
+    """A heading, ``as follows:``, or a line of its own that is no sentence: ``Week 2: set up``."""
+    if piece.block.kind == "heading" or piece.lines[-1].rstrip().endswith(":"):
+        return True
+    is_line = piece.block.kind == "prose" and len(piece.lines) == 1
+    return is_line and bool(LABEL.fullmatch(piece.lines[0]))
+
+
+def _fitted(
+    pieces: list[Piece], document: Document, title: str, heading: Path, fits: Fits
+) -> Iterator[Chunk]:
+    """Halve what the embedder would not see to its end."""
+    reading = document.reading
+    text, search = rendered(pieces, reading)
+    chunk = Chunk(
+        id="",
+        path=document.path,
+        number=0,
+        title=title,
+        heading=heading,
+        lines=(reading.number(pieces[0].start), reading.number(pieces[-1].end - 1)),
+        text=text,
+        search_text=search,
+    )
+    smaller = [] if fits(chunk.embed_text) else halves(pieces, reading)
+    if search and not smaller:
+        yield chunk
+    for half in smaller:
+        yield from _fitted(half, document, title, heading, fits)

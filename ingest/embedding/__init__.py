@@ -1,0 +1,1 @@
+"""Texts -> unit vectors, by a model that runs on this machine."""

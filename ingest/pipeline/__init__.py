@@ -1,0 +1,1 @@
+"""A checkout -> the index: planned, written, tested; only the difference is written."""

@@ -1,0 +1,87 @@
+"""A file of the docs repo -> Document: its title, what front matter says, its lines and blocks."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import PurePosixPath
+
+from ingest.readers.decoding import decode
+from ingest.readers.front_matter import FrontMatter, front_matter
+from ingest.readers.html import read_html
+from ingest.readers.invisible import masked, without_hidden
+from ingest.readers.markdown import read_markdown
+from ingest.readers.notebook import read_notebook
+from ingest.readers.reading import Reading, UnreadableDocument
+from ingest.readers.rst import read_rst
+from ingest.readers.search_text import has_words
+from ingest.readers.text import read_text
+
+__all__ = ["READERS", "Document", "UnreadableDocument", "load"]
+
+Reader = Callable[[Sequence[str]], Reading]
+READERS: dict[str, Reader] = {
+    ".md": read_markdown,
+    ".markdown": read_markdown,
+    ".mdx": lambda lines: read_markdown(lines, mdx=True),
+    ".rst": read_rst,
+    ".txt": read_text,
+    ".html": read_html,
+    ".htm": read_html,
+    ".ipynb": read_notebook,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One readable file."""
+
+    path: str
+    title: str
+    reading: Reading
+    owner: str | None = None
+    tags: tuple[str, ...] = ()
+    date: datetime | None = None
+    masked: int = 0
+    """Credentials that were replaced by a mark."""
+    impossible: tuple[str, ...] = ()
+    """Dates in front matter that no calendar has."""
+
+
+def load(path: str, data: bytes) -> Document:
+    """Read a file. Raises UnreadableDocument with the reason why it is not indexed."""
+    suffix = PurePosixPath(path).suffix.lower()
+    reader = READERS.get(suffix)
+    if reader is None:
+        raise UnreadableDocument(f"unsupported: no reader for {suffix or 'files without a suffix'}")
+    text, credentials = decode(data), 0
+    about = FrontMatter()
+    if reader is read_notebook:  # its text is only inside the JSON
+        lines = text.split("\n")
+    else:
+        text, credentials = masked(without_hidden(text))
+        about, lines = front_matter(text.split("\n"))
+    reading = reader(lines)
+    if not any(has_words(block, reading) for block in reading.blocks):
+        raise UnreadableDocument("empty: the page has no text")
+    return Document(
+        path=path,
+        title=_title(path, about, reading),
+        reading=reading,
+        owner=about.owner,
+        tags=about.tags,
+        date=about.date,
+        masked=credentials + reading.masked,
+        impossible=about.impossible,
+    )
+
+
+def _title(path: str, about: FrontMatter, reading: Reading) -> str:
+    """From front matter, the format, the first top heading, or the name of the file."""
+    heading = next((b.label for b in reading.blocks if b.level == 1 and b.label), "")
+    return about.title or reading.title or heading or _name(path)
+
+
+def _name(path: str) -> str:
+    file = PurePosixPath(path)
+    generic = file.stem.lower() in ("readme", "index", "_index") and file.parent.name
+    return (file.parent.name if generic else file.stem).replace("-", " ").replace("_", " ").strip()

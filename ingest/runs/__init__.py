@@ -1,0 +1,1 @@
+"""When the docs are ingested, by whom, and how it ended."""

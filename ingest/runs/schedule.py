@@ -1,0 +1,232 @@
+"""When the docs are ingested: at start, every night, and when somebody asks.
+
+All three are put in line for one thread, so that runs never meet. A run that fails is logged in one
+line and noted; the process and the next run go on.
+"""
+
+import logging
+import os
+import queue
+import re
+import threading
+from datetime import UTC, datetime, timedelta, tzinfo
+from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from apscheduler.events import EVENT_JOB_MISSED, JobExecutionEvent
+from apscheduler.schedulers.background import BackgroundScheduler
+from apscheduler.triggers.cron import CronTrigger
+
+from ingest.embedding.embedder import Embedder
+from ingest.errors import FootnoteError, IngestError, SettingsError
+from ingest.index import Index
+from ingest.runs.record import Reason, Runs
+from ingest.runs.runner import IngestStopped, Runner
+from ingest.settings import IndexSettings
+
+log = logging.getLogger(__name__)
+
+MISFIRE_GRACE_SECONDS = 3 * 3600
+"""A night's run that could not start on time (a laptop asleep) may start so much later."""
+RETRY_MINUTES = 5.0
+"""While nothing is indexed at all, a failed run is tried again after so long."""
+POLL_SECONDS = 0.5
+STOP_SECONDS = 15.0
+
+_WEEKDAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat", "sun")
+
+
+class Schedule:
+    """Runs ingests in the data folder that this process owns."""
+
+    def __init__(
+        self, settings: IndexSettings, index: Index, *, embedder: Embedder | None = None
+    ) -> None:
+        self._trigger = read_trigger(settings.ingest_at, settings.timezone)
+        self._index = index
+        self._runs = Runs(settings.data_dir)
+        self._runner = Runner(settings, index, self._runs, embedder)
+        self._due: queue.SimpleQueue[Reason] = queue.SimpleQueue()
+        self._stopping = threading.Event()
+        self._caught_up = threading.Event()
+        self._worker = threading.Thread(target=self._work, name="ingest", daemon=True)
+        self._scheduler = BackgroundScheduler(timezone=UTC)
+
+    @property
+    def next_run_at(self) -> datetime | None:
+        job = self._scheduler.get_job("nightly") if self._scheduler.running else None
+        return job.next_run_time if job else None
+
+    @property
+    def is_catching_up(self) -> bool:
+        """Whether the run of the start is not over, or another one is under way."""
+        return not self._caught_up.is_set() or self._runs.running() is not None
+
+    def start(self) -> None:
+        """Begin: the index is brought up to date now, without keeping the caller waiting."""
+        self._runs.take_over()
+        self._scheduler.add_listener(self._missed, EVENT_JOB_MISSED)
+        self._scheduler.add_job(
+            self._due.put,
+            self._trigger,
+            ("schedule",),
+            id="nightly",
+            coalesce=True,
+            max_instances=1,
+            misfire_grace_time=MISFIRE_GRACE_SECONDS,
+        )
+        self._scheduler.start()
+        self._due.put("start")
+        self._note_next_run()
+        self._runs.note("listener", str(os.getpid()))
+        self._worker.start()
+
+    def stop(self) -> None:
+        """Begin nothing more and end the run under way; the next one goes on from there."""
+        self._stopping.set()
+        if not self._scheduler.running:
+            return
+        self._scheduler.shutdown(wait=False)
+        self._runner.stop()
+        self._worker.join(STOP_SECONDS)
+        self._runs.note("listener", None)
+        self._runs.note("next_run_at", None)
+
+    def _work(self) -> None:
+        while not self._stopping.is_set():
+            try:
+                worked = self._work_once()
+            except FootnoteError as error:
+                log.warning("Ingest failed: %s", error)
+                worked = False
+            except Exception:  # the edge of the thread: nights to come must not be lost
+                log.exception("Ingest failed unexpectedly")
+                worked = False
+            self._caught_up.set()
+            if not worked:
+                self._stopping.wait(POLL_SECONDS)
+
+    def _work_once(self) -> bool:
+        """Carry out what is first in line, if anything is."""
+        if request := self._runs.next_request():
+            self._runs.start(request.id)
+            self._carry_out(request.id, request.options)
+        elif (reason := self._next_due()) is not None:
+            self._carry_out(self._runs.begin(reason), {})
+        else:
+            return False
+        self._note_next_run()
+        return True
+
+    def _next_due(self) -> Reason | None:
+        """One run for everything that fell due meanwhile."""
+        reason = None
+        while not self._due.empty():
+            reason = self._due.get()
+        return reason
+
+    def _carry_out(self, run_id: int, options: dict[str, Any]) -> None:
+        try:
+            report = self._runner.run(run_id, options)
+        except IngestStopped:
+            return
+        except Exception:  # whatever it is: an empty index answers nothing until tomorrow
+            if self._answers_nothing():
+                self._retry_soon()
+            raise
+        log.info(
+            "Ingest: %d documents at %s; %d chunks added, %d changed, %d deleted, in %.1f s.",
+            *(report.documents, report.revision, report.added, report.updated, report.deleted),
+            report.seconds,
+        )
+        for failed in report.failed:
+            log.warning("Ingest: %s failed: %s", failed.path, failed.reason)
+        for warning in report.warnings:
+            log.warning("Ingest: %s", warning)
+
+    def _answers_nothing(self) -> bool:
+        try:
+            return self._index.status().documents == 0
+        except IngestError:
+            return True
+
+    def _retry_soon(self) -> None:
+        if not self._stopping.is_set():
+            soon = datetime.now(UTC) + timedelta(minutes=RETRY_MINUTES)
+            self._scheduler.add_job(
+                self._due.put, "date", ("start",), run_date=soon, id="retry", replace_existing=True
+            )
+
+    def _missed(self, event: JobExecutionEvent) -> None:
+        when = event.scheduled_run_time.isoformat(timespec="minutes")
+        log.warning("Ingest: the run of %s was missed", when)
+        self._runs.skip("schedule", f"the run of {when} was missed: the process could not start it")
+
+    def _note_next_run(self) -> None:
+        at = self.next_run_at
+        self._runs.note("next_run_at", at.isoformat(timespec="seconds") if at else None)
+
+
+def last_due(trigger: CronTrigger, now: datetime, within: timedelta) -> datetime | None:
+    """The newest time up to ``now`` at which something was due."""
+    due, fire = None, trigger.get_next_fire_time(None, now - within)
+    while fire is not None and fire <= now:
+        due, fire = fire, trigger.get_next_fire_time(fire, now)
+    return due
+
+
+def read_trigger(at: str, timezone: str, setting: str = "FOOTNOTE_INGEST_AT") -> CronTrigger:
+    """``HH:MM`` or five cron fields, in a time zone."""
+    zone = _zone(timezone)
+    if clock := re.fullmatch(r"(\d{1,2}):(\d{2})", at.strip()):
+        minute, hour, day, month, weekday = clock[2], clock[1], "*", "*", "*"
+    else:
+        try:
+            minute, hour, day, month, weekday = at.split()
+        except ValueError:
+            raise _bad_time(at, setting) from None
+    try:
+        trigger = CronTrigger(
+            minute=minute,
+            hour=hour,
+            day=day,
+            month=month,
+            day_of_week=_weekdays(weekday),
+            timezone=zone,
+        )
+    except ValueError as error:
+        raise _bad_time(at, setting) from error
+    if trigger.get_next_fire_time(None, datetime.now(zone)) is None:
+        raise _bad_time(at, setting)  # such as the 31st of February
+    return trigger
+
+
+def _bad_time(at: str, setting: str) -> SettingsError:
+    return SettingsError(
+        f"{setting}: {at!r} is no time. "
+        "Use a time of day such as 03:00, or five cron fields such as '30 2 * * 1-5'."
+    )
+
+
+def _zone(name: str) -> tzinfo:
+    if name.upper() == "UTC":
+        return UTC  # also where the system has no time zone data
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        raise SettingsError(
+            f"FOOTNOTE_TIMEZONE: {name!r} is no time zone. Use a name such as Europe/Berlin."
+        ) from error
+
+
+def _weekdays(field: str) -> str:
+    """Cron counts days from Sunday = 0, APScheduler from Monday: names mean the same in both."""
+    days: list[str] = []
+    for part in field.lower().split(","):
+        span = re.fullmatch(r"([0-7])(?:-([0-7]))?(?:/(\d+))?", part)
+        if span is None:
+            days.append(part)
+        else:
+            first, last = int(span[1]), int(span[2] or (6 if span[3] else span[1]))
+            days += [_WEEKDAYS[day] for day in range(first, last + 1, int(span[3] or 1))]
+    return ",".join(days)

@@ -1,0 +1,1 @@
+"""Rows and vectors at rest: Chroma, and SQLite with text, keywords and tokens."""

@@ -1,0 +1,320 @@
+"""pages.sqlite: what is known of pages, and the text of their chunks.
+
+A document's rows, for reading and for matching, are written in one transaction: a reader sees a
+page before or after a change, never between. A chunk's row number is never used again: to whoever
+holds one, it stands for the same text or for none.
+"""
+
+import json
+import sqlite3
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from ingest.documents import Chunk, DocumentInfo, Passage
+from ingest.store import keywords, tokens
+from ingest.store.keywords import Keywords
+from ingest.store.sqlite import Database, damaged
+from ingest.store.tokens import Tokens
+
+SCHEMA_VERSION = 3
+"""Part of the index's identity: raise it when rows or terms are made in another way."""
+
+_SCHEMA = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE documents (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    path TEXT NOT NULL UNIQUE,
+    prefix TEXT NOT NULL,
+    signature TEXT NOT NULL,
+    title TEXT NOT NULL,
+    owner TEXT,
+    tags TEXT NOT NULL,
+    updated_at TEXT
+);
+CREATE TABLE chunks (
+    row INTEGER PRIMARY KEY AUTOINCREMENT,
+    document INTEGER NOT NULL REFERENCES documents (number),
+    id TEXT NOT NULL UNIQUE,
+    position INTEGER NOT NULL,
+    title TEXT NOT NULL,
+    heading TEXT NOT NULL,
+    first_line INTEGER NOT NULL,
+    last_line INTEGER NOT NULL,
+    text TEXT NOT NULL,
+    hash TEXT NOT NULL
+);
+CREATE INDEX chunks_of_document ON chunks (document, position);
+CREATE VIEW passages AS
+    SELECT row, id, path, chunks.title AS title, heading, first_line, last_line, text, hash,
+        position
+    FROM chunks JOIN documents ON number = document;
+"""
+_DOCUMENTS = "SELECT number, path, prefix, signature, title, owner, tags, updated_at FROM documents"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredDocument:
+    """A page as stored: what tells whether it has to be read again."""
+
+    number: int
+    prefix: str
+    """What its chunk ids begin with."""
+    signature: str
+    info: DocumentInfo
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What writing one page did to its chunks."""
+
+    added: int = 0
+    updated: int = 0
+    deleted: int = 0
+    unchanged: int = 0
+
+
+class Pages:
+    """The database of one index folder. Safe to read from several threads; one writes."""
+
+    def __init__(self, path: Path, *, create: bool = False) -> None:
+        schema = _SCHEMA + keywords.SCHEMA + tokens.SCHEMA
+        self._database = Database(path, schema=schema if create else None)
+        self.keywords = Keywords(self._database)
+        self.tokens = Tokens(self._database)
+
+    def check(self) -> None:
+        """Raise IndexDamaged when the file is not a sound database."""
+        with self._database.reading() as db:
+            (verdict,) = db.execute("PRAGMA quick_check(1)").fetchone()
+        if verdict != "ok":
+            raise damaged(verdict)
+
+    def close(self) -> None:
+        self._database.close()
+
+    # -- what is known of the index as a whole
+
+    def meta(self) -> dict[str, str]:
+        with self._database.reading() as db:
+            return dict(db.execute("SELECT key, value FROM meta"))
+
+    def set_meta(self, values: Mapping[str, str]) -> None:
+        with self._database.writing() as db:
+            db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", values.items())
+            _grow_generation(db)
+
+    def generation(self) -> int:
+        """Grows with every write."""
+        with self._database.reading() as db:
+            found = db.execute("SELECT value FROM meta WHERE key = 'generation'").fetchone()
+        return int(found[0]) if found else 0
+
+    def counts(self) -> tuple[int, int]:
+        """Documents and chunks."""
+        with self._database.reading() as db:
+            documents, chunks = db.execute(
+                "SELECT (SELECT count(*) FROM documents), (SELECT count(*) FROM chunks)"
+            ).fetchone()
+        return documents, chunks
+
+    # -- writing
+
+    def write(
+        self, info: DocumentInfo, prefix: str, signature: str, chunks: Sequence[Chunk]
+    ) -> Change:
+        """Replace a page by these chunks; rows of chunks that stay the same stay."""
+        with self._database.writing() as db:
+            (number,) = db.execute(
+                "INSERT INTO documents (path, prefix, signature, title, owner, tags, updated_at)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (path) DO UPDATE SET"
+                " prefix = excluded.prefix, signature = excluded.signature,"
+                " title = excluded.title, owner = excluded.owner, tags = excluded.tags,"
+                " updated_at = excluded.updated_at RETURNING number",
+                (info.path, prefix, signature, *_info_columns(info)),
+            ).fetchone()
+            wanted = {chunk.id: chunk.hash for chunk in chunks}
+            stored = {
+                # An id that another page has left behind never stands for the same row.
+                id_: (row, hash_ if document == number else "")
+                for row, document, id_, hash_ in db.execute(
+                    "SELECT row, document, id, hash FROM chunks WHERE document = ?"
+                    " OR id IN (SELECT value FROM json_each(?))",
+                    (number, json.dumps(list(wanted))),
+                )
+            }
+            stale = {id_: row for id_, (row, hash_) in stored.items() if wanted.get(id_) != hash_}
+            _delete_rows(db, stale.values())
+            for chunk in chunks:
+                if chunk.id in stored and chunk.id not in stale:
+                    db.execute(
+                        "UPDATE chunks SET first_line = ?, last_line = ? WHERE row = ?",
+                        (*chunk.lines, stored[chunk.id][0]),
+                    )
+                else:
+                    _insert_row(db, number, chunk)
+            keywords.write_page(db, number, chunks)
+            _grow_generation(db)
+        updated = len(stale.keys() & wanted.keys())
+        return Change(
+            added=len(wanted.keys() - stored.keys()),
+            updated=updated,
+            deleted=len(stale) - updated,
+            unchanged=len(stored) - len(stale),
+        )
+
+    def delete(self, path: str) -> Change:
+        """Take a page out with all its chunks."""
+        with self._database.writing() as db:
+            found = db.execute("SELECT number FROM documents WHERE path = ?", (path,)).fetchone()
+            number = found[0] if found else 0
+            stored = db.execute("SELECT row FROM chunks WHERE document = ?", (number,))
+            rows = [row for (row,) in stored]
+            _delete_rows(db, rows)
+            keywords.delete_page(db, number)
+            db.execute("DELETE FROM documents WHERE number = ?", (number,))
+            _grow_generation(db)
+        return Change(deleted=len(rows))
+
+    # -- reading
+
+    def documents(self) -> dict[str, StoredDocument]:
+        """All pages by path."""
+        with self._database.reading() as db:
+            stored = map(_document, db.execute(f"{_DOCUMENTS} ORDER BY path").fetchall())
+        return {document.info.path: document for document in stored}
+
+    def document(self, name: str) -> StoredDocument | None:
+        """A page by its path, or else by what its chunk ids begin with."""
+        with self._database.reading() as db:
+            found = db.execute(
+                f"{_DOCUMENTS} WHERE path = :name OR prefix = :name ORDER BY path = :name DESC",
+                {"name": name},
+            ).fetchone()
+        return _document(found) if found else None
+
+    def hashes(self) -> dict[str, tuple[str, str]]:
+        """Path and content hash by chunk id."""
+        with self._database.reading() as db:
+            rows = db.execute(
+                "SELECT id, path, hash FROM chunks JOIN documents ON number = document"
+            )
+            return {id_: (path, hash_) for id_, path, hash_ in rows}
+
+    def ids(self) -> set[str]:
+        """Ids of all chunks."""
+        with self._database.reading() as db:
+            return {id_ for (id_,) in db.execute("SELECT id FROM chunks")}
+
+    def rows(self) -> list[int]:
+        """Row numbers of all chunks, ascending."""
+        with self._database.reading() as db:
+            return [row for (row,) in db.execute("SELECT row FROM chunks ORDER BY row")]
+
+    def origins(self, rows: Collection[int]) -> dict[int, tuple[int, str, str]]:
+        """Document number, id and content hash by row."""
+        with self._database.reading() as db:
+            found = db.execute(
+                "SELECT row, document, id, hash FROM chunks"
+                " WHERE row IN (SELECT value FROM json_each(?))",
+                (json.dumps(list(rows)),),
+            )
+            return {row: (document, id_, hash_) for row, document, id_, hash_ in found}
+
+    def passages(self, rows: Collection[int]) -> dict[int, Passage]:
+        """Passages by row; a row that is gone is left out."""
+        with self._database.reading() as db:
+            found = db.execute(
+                "SELECT * FROM passages WHERE row IN (SELECT value FROM json_each(?))",
+                (json.dumps(list(rows)),),
+            )
+            return {row: _passage(columns) for row, *columns in found}
+
+    def passages_by_id(self, ids: Collection[str]) -> dict[str, Passage]:
+        with self._database.reading() as db:
+            found = db.execute(
+                "SELECT * FROM passages WHERE id IN (SELECT value FROM json_each(?))",
+                (json.dumps(list(ids)),),
+            )
+            passages = [_passage(columns) for _row, *columns in found]
+        return {passage.id: passage for passage in passages}
+
+    def rows_of(self, ids: Collection[str]) -> set[int]:
+        with self._database.reading() as db:
+            found = db.execute(
+                "SELECT row FROM chunks WHERE id IN (SELECT value FROM json_each(?))",
+                (json.dumps(list(ids)),),
+            )
+            return {row for (row,) in found}
+
+    def page(self, path: str) -> list[Passage]:
+        """All chunks of a page, in order."""
+        with self._database.reading() as db:
+            found = db.execute("SELECT * FROM passages WHERE path = ? ORDER BY position", (path,))
+            return [_passage(columns) for _row, *columns in found]
+
+
+def _document(columns: Sequence[Any]) -> StoredDocument:
+    number, path, prefix, signature, title, owner, tags, updated_at = columns
+    return StoredDocument(
+        number=number,
+        prefix=prefix,
+        signature=signature,
+        info=DocumentInfo(
+            path=path,
+            title=title,
+            owner=owner,
+            tags=tuple(json.loads(tags)),
+            updated_at=datetime.fromisoformat(updated_at) if updated_at else None,
+        ),
+    )
+
+
+def _info_columns(info: DocumentInfo) -> tuple[str, str | None, str, str | None]:
+    updated_at = info.updated_at.isoformat() if info.updated_at else None
+    return info.title, info.owner, json.dumps(info.tags), updated_at
+
+
+def _insert_row(db: sqlite3.Connection, document: int, chunk: Chunk) -> None:
+    (row,) = db.execute(
+        "INSERT INTO chunks (document, id, position, title, heading, first_line, last_line, text,"
+        " hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING row",
+        (
+            document,
+            chunk.id,
+            chunk.number,
+            chunk.title,
+            json.dumps(chunk.heading),
+            *chunk.lines,
+            chunk.text,
+            chunk.hash,
+        ),
+    ).fetchone()
+    keywords.insert_row(db, row, chunk)
+
+
+def _delete_rows(db: sqlite3.Connection, rows: Collection[int]) -> None:
+    keywords.delete_rows(db, rows)
+    db.executemany("DELETE FROM chunks WHERE row = ?", ((row,) for row in rows))
+
+
+def _grow_generation(db: sqlite3.Connection) -> None:
+    db.execute(
+        "INSERT INTO meta VALUES ('generation', '1')"
+        " ON CONFLICT (key) DO UPDATE SET value = value + 1"
+    )
+
+
+def _passage(columns: Sequence[object]) -> Passage:
+    id_, path, title, heading, first, last, text, hash_, _position = columns
+    return Passage(
+        id=str(id_),
+        path=str(path),
+        title=str(title),
+        heading=tuple(json.loads(str(heading))),
+        lines=(int(str(first)), int(str(last))),
+        text=str(text),
+        hash=str(hash_),
+    )

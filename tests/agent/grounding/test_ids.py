@@ -1,0 +1,83 @@
+"""Brackets around citations: a link that a model puts around one is not its own to choose."""
+
+import pytest
+
+from agent.grounding.ids import Brackets, settle
+
+BRACKETS = Brackets(("oncall/queues-1", "limits-0"), "https://docs.test/x")
+
+
+@pytest.mark.parametrize(
+    ("answer", "text"),
+    [
+        ("See [[limits-0]](https://evil.test/x) first.", "See [limits-0] first."),
+        ("See [\\[limits-0\\]](https://evil.test).", "See [limits-0]."),
+        ("See [[limits-0]].", "See [limits-0]."),
+        ("[see [limits-0] here](https://evil.test/) now", "see [limits-0] here now"),
+        ("[**[limits-0]**](https://evil.test)", "**[limits-0]**"),
+        ("![[limits-0]](https://evil.test/a.png)", "[limits-0]"),
+        ("[[limits-0], [oncall/queues-1]]", "[limits-0], [oncall/queues-1]"),
+        ("Never [[other-3]](https://evil.test) this.", "Never this."),
+        ("[[limits-0](https://evil.test)](https://evil.test)", "[limits-0]"),
+    ],
+)
+def test_a_link_around_a_citation_goes_and_the_citation_stays(answer: str, text: str) -> None:
+    assert settle(answer, BRACKETS)[0] == text
+
+
+@pytest.mark.parametrize(
+    ("answer", "text"),
+    [
+        ("x [other-3][limits-0].", "x [limits-0]."),
+        ("x [limits-0] and [other-3].", "x [limits-0]."),
+        ("See [other-3] and [limits-0].", "See [limits-0]."),
+        ("([other-3], [limits-0])", "([limits-0])"),
+        ("x [limits-0], [other-3], then y", "x [limits-0], then y"),
+        ("x, [other-3].", "x."),
+        ("**x [other-3]** and _y [other-3]_ z", "**x** and _y_ z"),
+        ("x [other-3] **y**", "x **y**"),
+        ("x ![other-3](https://evil.test/a.png) y", "x y"),
+    ],
+)
+def test_a_forged_id_takes_along_what_joined_it_to_its_neighbours(answer: str, text: str) -> None:
+    assert settle(answer, BRACKETS)[0] == text
+
+
+@pytest.mark.parametrize(
+    "inside",
+    [
+        "limits-0 and oncall/queues-1",
+        "limits-0 oncall/queues-1",
+        "limits-0 / oncall/queues-1",
+        "limits-0 … oncall/queues-1",
+        "limits\u20110, oncall/queues\u20111",
+    ],
+)
+def test_known_ids_in_one_pair_of_brackets_are_cited_each(inside: str) -> None:
+    assert settle(f"x [{inside}].", BRACKETS)[0] == "x [limits-0] [oncall/queues-1]."
+
+
+@pytest.mark.parametrize(
+    "answer", ["See [limits](https://a.test/x), [queues.md](./queues.md).", "A name is [a-z0-9]."]
+)
+def test_a_link_named_after_a_page_and_a_range_of_characters_are_no_citations(answer: str) -> None:
+    assert settle(answer, BRACKETS)[0] == answer
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "if [[ -f x ]] then [limits-0]",
+        "[see the docs](https://docs.test/x) [limits-0]",
+        "[ERROR [limits-0] and no end",
+        "`[[limits-0]](https://docs.test)`",
+        "- [ ] open [limits-0]",
+    ],
+)
+def test_brackets_that_hold_no_citation_alone_stay_as_they_are(answer: str) -> None:
+    assert settle(answer, BRACKETS)[0] == answer
+
+
+def test_each_citation_of_a_long_list_belongs_to_its_own_item() -> None:
+    _, blocks, _ = settle("\n".join(["- drain [limits-0]"] * 2_000), BRACKETS)
+    assert [len(block.citations) for block in blocks] == [1] * 2_000

@@ -1,0 +1,65 @@
+"""The shared cases of answers, rendered by the command that people use to look at a payload."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from slack_sdk.models.blocks import Block
+
+from bot.blocks import render_json
+from tests.bot.blocks.limits import broken_limits
+from tests.bot.blocks.rendered import CHECKS, Rendered
+from tests.bot.blocks.shown import strings
+from tests.cases import Json, call, family, faults, opened, require
+
+_PING = re.compile(r"<(?:[@#]|!(?:channel|here|everyone|subteam|date))")
+
+
+@pytest.mark.parametrize("line", family("render"))
+def test_an_answer_is_shown_as_the_case_asks(line: Json) -> None:
+    case = opened(line)
+    found = []
+    for style in ("markdown", "rich_text"):
+        seen = call(rendered, case.input, style, case.expect.get("cited_or_removed", []))
+        found += [f"{style}: {fault}" for fault in general_faults(seen)]
+        found += [f"{style}: {fault}" for fault in faults(case.expect, CHECKS, seen)]
+    require(found)
+
+
+def rendered(style: str, tolerated: list[str], answer: str, chunks: list[Json]) -> Rendered:
+    passages = [call(_passage, chunk) for chunk in chunks]
+    request = {"text": answer, "passages": passages, "style": style}
+    return Rendered(answer, chunks, render_json(request)["messages"], frozenset(tolerated))
+
+
+def _passage(id: str, url: str, heading: object = None, text: str | None = None) -> Json:
+    return {"id": id, "url": url, "heading": heading, "text": text}
+
+
+def general_faults(seen: Rendered) -> Iterator[str]:
+    """What is wrong whatever the answer is."""
+    for message in seen.messages:
+        yield from broken_limits(message)
+        yield from _refused(message)
+    if seen.answer.raw:
+        yield f"live markup: {seen.answer.raw}"
+    if not seen.answer.text.strip():
+        yield "nothing visible"
+    kinds = [block["type"] for block in seen.blocks]
+    if kinds.count("context_actions") != 1 or kinds[-1] != "context_actions":
+        yield "feedback buttons not once, at the end"
+    if len(seen.sources) != len(set(seen.sources)):
+        yield f"a source twice: {seen.sources}"
+
+
+def _refused(message: Json) -> Iterator[str]:
+    """What slack_sdk's own models object to, and whoever would be pinged."""
+    for block in Block.parse_all(message["blocks"]):
+        if block is None:
+            yield "a block that slack_sdk does not know"
+        else:
+            block.validate_json()
+    if _PING.search(message["text"]) or {"link_names", "parse"} & message.keys():
+        yield "a ping in the notification"
+    read_again = [block for block in message["blocks"] if block["type"] != "rich_text"]
+    yield from (f"a ping: {text}" for text in strings(read_again) if _PING.search(text))

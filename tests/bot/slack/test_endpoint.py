@@ -1,0 +1,106 @@
+"""Whoever may reach the events endpoint is heard only with Slack's signature, and costs little."""
+
+import hashlib
+import hmac
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from http.client import HTTPConnection
+from pathlib import Path
+
+import pytest
+from slack_bolt import App
+from slack_sdk import WebClient
+
+from bot.listeners.bolt import build_app, catch_all
+from bot.sandbox.server import Sandbox
+from bot.slack.endpoint import listen
+from tests.bot.stage import Running, Script
+from tests.waiting import free_port, wait_for
+
+CHALLENGE = '{"type": "url_verification", "challenge": "abc"}'
+
+
+@pytest.fixture
+def port(workspace: Sandbox, tmp_path: Path, script: Script) -> Iterator[int]:
+    running = Running(workspace, tmp_path, script)
+    client = running.answering.clients.read
+    app = build_app(client, running.answering, catch_all(), signing_secret="sesame")
+    port = free_port()
+    close = listen(app, port)
+    yield port
+    close()
+    running.stop()
+
+
+def post(
+    port: int, body: str | bytes, *, age: float = 0, kind: str = "application/json", **headers: str
+) -> tuple[int, bytes]:
+    """Status and answer; signed, as of ``age`` seconds ago, unless other headers are given."""
+    data = body.encode() if isinstance(body, str) else body
+    sent_at = str(int(time.time() - age))
+    signed = hmac.new(b"sesame", f"v0:{sent_at}:".encode() + data, hashlib.sha256).hexdigest()
+    signature = {"X-Slack-Request-Timestamp": sent_at, "X-Slack-Signature": f"v0={signed}"}
+    given = {name.replace("_", "-"): value for name, value in headers.items()}
+    connection = HTTPConnection("127.0.0.1", port, timeout=60)
+    try:
+        connection.request(
+            "POST", "/slack/events", data, {"Content-Type": kind, **signature, **given}
+        )
+        response = connection.getresponse()
+        return response.status, response.read()
+    finally:
+        connection.close()
+
+
+def test_only_what_slack_signed_lately_is_heard(port: int) -> None:
+    assert post(port, CHALLENGE) == (200, b'{"challenge": "abc"}')
+    assert post(port, CHALLENGE, age=400)[0] == 401
+    assert post(port, CHALLENGE, age=-400)[0] == 401
+    assert post(port, CHALLENGE, X_Slack_Signature="v0=00")[0] == 401
+    assert post(port, CHALLENGE, X_Slack_Signature="")[0] == 401
+
+
+@pytest.mark.parametrize("sent_at", ["soon", "1e9", "-5", "9" * 5_000])
+def test_a_time_that_is_none_is_turned_away(
+    sent_at: str, port: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert post(port, CHALLENGE, X_Slack_Request_Timestamp=sent_at)[0] in (400, 401)
+    assert "Traceback" not in caplog.text
+
+
+@pytest.mark.parametrize(
+    "body", ["{{{", "[]", "1", "null", '"x"', "[" * 50_000, b"\xff\xfe", "", '{"event": []}']
+)
+@pytest.mark.parametrize("kind", ["application/json", "application/x-www-form-urlencoded"])
+def test_what_cannot_be_read_is_turned_away_without_a_word(
+    body: str | bytes, kind: str, port: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert 400 <= post(port, body, kind=kind, X_Slack_Signature="v0=00")[0] < 500
+    form = b"payload=" + (body if isinstance(body, bytes) else body.encode())
+    assert 400 <= post(port, form, kind=kind, X_Slack_Signature="v0=00")[0] < 500
+    assert "Traceback" not in caplog.text
+
+
+def test_a_request_that_is_too_large_is_refused(port: int) -> None:
+    headers = {"Content-Type": "application/json", "Content-Length": "400000000"}
+    connection = HTTPConnection("127.0.0.1", port, timeout=60)
+    connection.putrequest("POST", "/slack/events")
+    for name, value in headers.items():
+        connection.putheader(name, value)
+    connection.endheaders()
+    assert connection.getresponse().status == 413
+    connection.close()
+
+
+def test_when_it_is_closed_its_threads_end_and_its_port_is_free(workspace: Sandbox) -> None:
+    client = WebClient(token="xoxb-sandbox", base_url=workspace.api_url)
+    port, others = free_port(), threading.enumerate()
+    close = listen(App(client=client, signing_secret="sesame"), port)
+    own = [thread for thread in threading.enumerate() if thread not in others]
+    assert post(port, CHALLENGE)[0] == 200
+    close()
+    wait_for(lambda: not any(thread.is_alive() for thread in own))
+    with socket.create_server(("127.0.0.1", port)):
+        pass

@@ -1,0 +1,227 @@
+"""The docs are ingested at start, at their time, and when somebody asks; one run at a time."""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from ingest.data_folder import own_data_folder
+from ingest.errors import SettingsError
+from ingest.index import open_index
+from ingest.runs.record import Run, Runs
+from ingest.runs.schedule import Schedule, last_due, read_trigger
+from ingest.runs.state import read_state
+from ingest.settings import IndexSettings
+from tests.ingest.embedding.hashing import HashingEmbedder
+from tests.waiting import PATIENCE, wait_for
+
+LEAP_DAY = "0 3 29 2 *"
+"""A time that does not come while a test runs."""
+
+
+@contextmanager
+def scheduled(
+    tmp_path: Path, docs: Path | None, embedder: HashingEmbedder | None = None, at: str = LEAP_DAY
+) -> Iterator[tuple[Schedule, Runs]]:
+    settings = IndexSettings(
+        docs_repo=str(docs) if docs else None, data_dir=tmp_path / "data", ingest_at=at
+    )
+    embedder = embedder or HashingEmbedder()
+    index = open_index(settings, embedder)
+    with own_data_folder(settings.data_dir):
+        schedule = Schedule(settings, index, embedder=embedder)
+        schedule.start()
+        try:
+            yield schedule, Runs(settings.data_dir)
+        finally:
+            schedule.stop()
+            index.close()
+
+
+@pytest.fixture
+def docs(tmp_path: Path) -> Path:
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    (folder / "pay.md").write_text("# Pay\n\nRestart the payout worker first.\n")
+    return folder
+
+
+def over(runs: Runs, run_id: int) -> Callable[[], Run | None]:
+    def look() -> Run | None:
+        run = runs.get(run_id)
+        return run if run and run.is_over else None
+
+    return look
+
+
+def test_the_index_is_brought_up_to_date_at_start(tmp_path: Path, docs: Path) -> None:
+    with scheduled(tmp_path, docs) as (schedule, runs):
+        run = wait_for(runs.last)
+        assert (run.reason, run.state) == ("start", "done")
+        state = read_state(IndexSettings(data_dir=tmp_path / "data"))
+        assert state["documents"] == 1
+        assert schedule.next_run_at
+        assert state["next_run_at"] == schedule.next_run_at.isoformat(timespec="seconds")
+    assert read_state(IndexSettings(data_dir=tmp_path / "data"))["next_run_at"] is None
+
+
+def test_a_process_that_starts_on_a_damaged_index_heals_it(tmp_path: Path, docs: Path) -> None:
+    with scheduled(tmp_path, docs) as (_, runs):
+        wait_for(runs.last)
+    (tmp_path / "data/index-1/chroma/chroma.sqlite3").write_bytes(b"no database" * 1_000)
+    with scheduled(tmp_path, docs) as (_, runs):
+        run = wait_for(lambda: run if (run := runs.last()) and run.id > 1 else None)
+        assert run.state == "done"
+        assert run.report
+        assert "the index was rebuilt" in run.report["warnings"][0]
+
+
+def test_starting_does_not_wait_for_the_ingest(tmp_path: Path, docs: Path) -> None:
+    go_on = threading.Event()
+
+    class Slow(HashingEmbedder):
+        def fits(self, text: str) -> bool:
+            return go_on.wait(PATIENCE) and super().fits(text)
+
+    with scheduled(tmp_path, docs, Slow()) as (schedule, runs):
+        assert schedule.is_catching_up
+        assert wait_for(runs.running)
+        assert runs.last() is None
+        assert schedule.is_catching_up
+        go_on.set()
+        wait_for(lambda: not schedule.is_catching_up)
+        run = runs.last()
+        assert run
+        assert run.state == "done"
+
+
+def test_a_request_is_carried_out_with_its_options(tmp_path: Path, docs: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "ledger.md").write_text("# Ledger\n\nThe ledger is append only.\n")
+    with scheduled(tmp_path, docs) as (_, runs):
+        wait_for(runs.last)
+        request = runs.request({"docs_repo": str(other), "confirm_large_deletion": True})
+        run = wait_for(over(runs, request))
+        assert run.state == "done"
+        assert run.report
+        assert (run.report["added"], run.report["deleted"]) == (1, 1)
+
+
+def test_a_failed_run_is_one_line_and_the_next_one_goes_on(
+    tmp_path: Path, docs: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with scheduled(tmp_path, tmp_path / "gone") as (schedule, runs):
+        run = wait_for(runs.last)
+        wait_for(lambda: not schedule.is_catching_up)
+        assert (run.state, run.error_kind) == ("failed", "not_a_folder")
+        request = runs.request({"docs_repo": str(docs)})
+        assert wait_for(over(runs, request)).state == "done"
+    lines = [r.getMessage() for r in caplog.records if r.name == "ingest.runs.schedule"]
+    assert lines == [f"Ingest failed: {run.error}"]
+
+
+def test_a_run_that_breaks_is_noted_too(
+    tmp_path: Path, docs: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Broken(HashingEmbedder):
+        def fits(self, text: str) -> bool:
+            raise ZeroDivisionError
+
+    with scheduled(tmp_path, docs, Broken()) as (_, runs):
+        run = wait_for(runs.last)
+        assert (run.state, run.error) == ("failed", "unexpected ZeroDivisionError; see the log")
+        assert wait_for(lambda: "ZeroDivisionError" in caplog.text)
+
+
+def test_stopping_ends_the_run_under_way_and_the_next_goes_on(tmp_path: Path, docs: Path) -> None:
+    for number in range(20):
+        (docs / f"{number}.md").write_text(f"# Page {number}\n\nText {number}.\n")
+    begun, stopping = threading.Event(), threading.Event()
+
+    class Slow(HashingEmbedder):
+        def fits(self, text: str) -> bool:
+            begun.set()
+            stopping.wait(1)
+            return super().fits(text)
+
+    with scheduled(tmp_path, docs, Slow()) as (_, runs):
+        assert begun.wait(PATIENCE)
+    last = runs.last()
+    assert last
+    assert last.state == "interrupted"
+    with scheduled(tmp_path, docs) as (_, runs):
+        assert wait_for(lambda: (run := runs.last()) and run.state == "done")
+
+
+def test_the_run_comes_at_its_time(tmp_path: Path, docs: Path) -> None:
+    with scheduled(tmp_path, docs) as (schedule, runs):
+        wait_for(runs.last)
+        job = schedule._scheduler.get_job("nightly")
+        job.modify(next_run_time=datetime.now(UTC))
+        wait_for(lambda: (run := runs.last()) and (run.reason, run.state) == ("schedule", "done"))
+
+
+@pytest.mark.parametrize(
+    ("at", "zone", "expected"),
+    [
+        ("03:00", "UTC", "2026-03-02T03:00:00+00:00"),
+        ("3:15", "Europe/Berlin", "2026-03-02T03:15:00+01:00"),
+        ("30 2 * * *", "America/New_York", "2026-03-02T02:30:00-05:00"),
+        ("0 */6 * * *", "UTC", "2026-03-01T18:00:00+00:00"),
+        ("0 4 * * 1-5", "UTC", "2026-03-02T04:00:00+00:00"),
+        ("0 4 * * 0", "UTC", "2026-03-08T04:00:00+00:00"),
+        ("0 4 * * 7", "UTC", "2026-03-08T04:00:00+00:00"),
+        ("0 4 * * 5-7", "UTC", "2026-03-06T04:00:00+00:00"),
+        ("0 4 * * tue,4", "UTC", "2026-03-03T04:00:00+00:00"),
+        ("0 4 1 * *", "UTC", "2026-04-01T04:00:00+00:00"),
+    ],
+)
+def test_times_are_read_as_cron_means_them(at: str, zone: str, expected: str) -> None:
+    sunday_noon = datetime(2026, 3, 1, 12, 30, tzinfo=UTC if zone == "UTC" else ZoneInfo(zone))
+    fire = read_trigger(at, zone).get_next_fire_time(None, sunday_noon)
+    assert fire.isoformat() == expected
+
+
+@pytest.mark.parametrize(
+    "at", ["25:00", "3am", "0 4 * *", "0 4 * * 9", "0 4 31 2 *", "", "* * * * * *"]
+)
+def test_a_time_that_is_none_is_named(at: str) -> None:
+    with pytest.raises(SettingsError, match="FOOTNOTE_INGEST_AT"):
+        read_trigger(at, "UTC")
+
+
+def test_a_time_of_another_setting_is_named_by_that_setting() -> None:
+    with pytest.raises(SettingsError, match="FOOTNOTE_DIGEST_AT: 'soon' is no time"):
+        read_trigger("soon", "UTC", "FOOTNOTE_DIGEST_AT")
+
+
+@pytest.mark.parametrize(
+    ("now", "due"),
+    [
+        ("2026-03-02T08:59:59", None),
+        ("2026-03-02T09:00:00", "2026-03-02T09:00:00"),
+        ("2026-03-03T08:00:00", "2026-03-02T09:00:00"),
+        ("2026-03-03T09:00:01", None),
+    ],
+)
+def test_what_was_due_last_is_found_again_for_a_while(now: str, due: str | None) -> None:
+    mondays = read_trigger("0 9 * * 1", "UTC")
+    found = last_due(mondays, datetime.fromisoformat(f"{now}+00:00"), timedelta(hours=24))
+    assert (found and found.isoformat()) == (due and f"{due}+00:00")
+
+
+def test_of_several_times_the_newest_is_the_last() -> None:
+    now = datetime(2026, 3, 2, 9, 31, tzinfo=UTC)
+    found = last_due(read_trigger("*/10 * * * *", "UTC"), now, timedelta(hours=24))
+    assert found == now.replace(minute=30)
+
+
+@pytest.mark.parametrize("zone", ["Mars/Base", "", "../etc/passwd"])
+def test_a_time_zone_that_is_none_is_named(zone: str) -> None:
+    with pytest.raises(SettingsError, match="FOOTNOTE_TIMEZONE"):
+        read_trigger("03:00", zone)
