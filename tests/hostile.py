@@ -17,7 +17,8 @@ Tree = Sequence[tuple[Any, Any]]
 """A part of an expression, as Python parses it."""
 
 LETTERS = "aA0_-. \n\t\"'`*:/,;<>[](){}|=#@!?$%&~^+\\é漢\u200d"
-ENDS = ("", "\x00", "\n")
+ENDS = ("", "\x00")
+LINE_ENDS = (*ENDS, "\n")
 PIECES = (
     *LETTERS,
     *("a b ", "a1 ", "A1", "a.", "a-", "a/", "1,", "1.", "x\n\n", " \n", "αж", "、。", "…"),
@@ -49,9 +50,10 @@ def hostile(pattern: re.Pattern[Any]) -> list[Text]:
     writer = _Writer(
         source.decode("latin-1") if isinstance(source, bytes) else source, pattern.flags
     )
+    ends = LINE_ENDS if "$" in writer.source else ENDS
     own = dict.fromkeys(pump for pump in writer.pumps(writer.tree) if pump[1])
     return [
-        *(Text(lead, pump, end) for lead, pump in own for end in ENDS),
+        *(Text(lead, pump, end) for lead, pump in own for end in ends),
         *(Text("", piece, "\x00") for piece in PIECES),
     ]
 
@@ -60,6 +62,7 @@ class _Writer:
     """Writes what the parts of one expression stand for."""
 
     def __init__(self, source: str, flags: int) -> None:
+        self.source = source
         parsed = _parser.parse(source, flags)
         self.tree: Tree = list(parsed)
         self._state, self._flags = parsed.state, parsed.state.flags
