@@ -1,250 +1,233 @@
-"""The commands of the bot: those that start it, look into what it answered, or check it.
+"""The ``footnote`` command: every command of the three packages under one name.
 
-What a command needs is imported by the command: the libraries take seconds to load, `--help` does
-not.
+A command lives in the package it belongs to and is loaded when somebody asks for it: the list of
+commands costs nothing but this file. Errors become a line and an exit code here and nowhere else.
 """
 
-import json
-import logging
+import os
 import sys
-from collections.abc import Callable
-from pathlib import Path
-from typing import Annotated, Any
+import traceback
+from importlib import import_module
+from typing import Annotated, Any, NoReturn
 
 import typer
-from rich.console import Console
-from rich.logging import RichHandler
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_group
 
-from ingest.errors import SettingsError
-from ingest.terminal import AsJson, DataDir, print_json
-
-app = typer.Typer()
-debug_app = typer.Typer()
-
-Port = Annotated[int, typer.Option(min=1, max=65535, help="Port of the local Slack workspace.")]
-NAMED = "Id of an answer, or Slack's link to its question or reply"
+from bot.report.terminal_answers import Terminal
+from ingest.errors import FootnoteError
 
 
-@app.command("try")
-def try_it(
-    docs: Annotated[
-        Path | None,
-        typer.Option(help="Your own docs instead of the samples: a folder.", metavar="FOLDER"),
-    ] = None,
-    port: Port = 8765,
-) -> None:
-    """Run the whole product on this machine: a local Slack workspace, the bot, sample docs.
+class Deferred(TyperCommand):
+    """A command by its name and its help line; ``place`` is the Typer app that holds the rest."""
 
-    Without ANTHROPIC_API_KEY answers are the best passages, verbatim; with it, Claude answers.
+    def __init__(self, name: str, place: str, line: str) -> None:
+        super().__init__(name, short_help=line)
+        self.place = place
+
+    def load(self) -> Any:
+        """The command itself."""
+        module, _, attribute = self.place.partition(":")
+        holder = typer.Typer(rich_markup_mode="markdown")
+        holder.add_typer(getattr(import_module(module), attribute))
+        return get_group(holder).commands[str(self.name)]
+
+    def make_context(self, *args: Any, **extra: Any) -> Any:
+        """Whoever runs a command, asks for its help or completes its options begins here."""
+        return self.load().make_context(*args, **extra)
+
+
+class Commands(TyperGroup):
+    """Commands in the order in which they are listed; the bare name of the group shows the list.
+
+    The list is plain text: what draws boxes takes three times as long to load as all the rest.
     """
-    from bot.signals import Ending
 
-    ending = Ending().listen()
-    with ending.interrupting():
-        from bot.trial import run_trial
-    run_trial(docs, port, ending)
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings | {"rich_markup_mode": None})
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if not args and not ctx.resilient_parsing:
+            typer.echo(ctx.get_help(), err=True)
+            raise typer.Exit(2)
+        return super().parse_args(ctx, args)
 
 
-@app.command()
-def run(
-    http: Annotated[
-        bool, typer.Option("--http", help="Serve Slack's events endpoint instead of Socket Mode.")
+class Footnote(Commands):
+    """The root of all commands."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings | {"commands": COMMANDS})
+
+
+def _group(name: str, line: str, *commands: Deferred) -> Commands:
+    return Commands(name=name, help=line, short_help=line, commands=commands)
+
+
+COMMANDS = (
+    Deferred(
+        "try",
+        "bot.cli_commands:app",
+        "Run the whole product on this machine: a local Slack workspace, the bot, sample docs.",
+    ),
+    Deferred(
+        "run",
+        "bot.cli_commands:app",
+        "Run the bot: Slack in, answers out, the docs re-ingested every night.",
+    ),
+    Deferred(
+        "ingest",
+        "ingest.cli:app",
+        "Bring the index up to date with the docs: only what changed is read and embedded.",
+    ),
+    Deferred(
+        "search",
+        "ingest.cli:app",
+        "Show the passages that answers to a query are made from, best first.",
+    ),
+    Deferred("ask", "agent.cli:app", "Answer one question from the docs."),
+    Deferred(
+        "chat",
+        "agent.cli:app",
+        "Talk with the docs in the terminal; an empty line or Ctrl-D ends it.",
+    ),
+    Deferred(
+        "status",
+        "bot.cli_commands:app",
+        "Show what is indexed, from when, when it is read again, and replies Slack has not taken.",
+    ),
+    Deferred(
+        "doctor",
+        "bot.cli_commands:app",
+        "Check settings, docs repo, index, Slack and model, and say how to mend what is wrong.",
+    ),
+    Deferred(
+        "trace",
+        "bot.cli_commands:app",
+        "Show how an answer came about: requests, searches, passages, checks, time and cost.",
+    ),
+    Deferred(
+        "replay",
+        "bot.cli_commands:app",
+        "Ask an old question again, against today's index, and show what is different.",
+    ),
+    Deferred(
+        "report",
+        "bot.cli_commands:app",
+        "Show what the docs could not answer, thumbs down, old pages, cost and latency.",
+    ),
+    _group(
+        "eval",
+        "Measure the quality of search and of answers on case files: one JSON object a line.",
+        Deferred(
+            "retrieval",
+            "ingest.evaluate.cli:app",
+            "Ask questions whose pages are known, and see how much text holds the answer.",
+        ),
+        Deferred(
+            "calibrate",
+            "ingest.evaluate.cli:app",
+            "Choose below which confidence a result is called weak, and store it with the index.",
+        ),
+        Deferred(
+            "decisions",
+            "agent.evals.cli:app",
+            "Does the agent search when it must, and only then?",
+        ),
+        Deferred(
+            "answers",
+            "agent.evals.cli:app",
+            "Are the answers right: cited, complete, supported, and silent where the docs are?",
+        ),
+    ),
+    Deferred(
+        "sandbox",
+        "bot.cli_commands:app",
+        "Run only the local Slack workspace, for a bot that is started separately.",
+    ),
+    _group(
+        "debug",
+        "Run one step of the pipeline on JSON: stdin in, JSON out.",
+        Deferred(
+            "message",
+            "bot.cli_commands:debug_app",
+            "A Slack message object -> {text}: what the bot reads in it.",
+        ),
+        Deferred(
+            "render",
+            "bot.cli_commands:debug_app",
+            "{text, passages} -> {messages}: the Slack payload of an answer.",
+        ),
+        Deferred(
+            "ground",
+            "bot.cli_commands:debug_app",
+            "{question, passages, answer, ...} -> the verdict on an answer's citations and spans.",
+        ),
+    ),
+)
+
+app = typer.Typer(
+    name="footnote",
+    cls=Footnote,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="""Answers questions in Slack from your own docs, with a citation behind every claim.
+
+Start with `footnote try`: the whole product on this machine, no account needed.""",
+)
+
+
+def _show_version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        typer.echo(f"footnote {version('footnote')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    context: typer.Context,
+    _version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
     ] = False,
-    port: Annotated[
-        int | None, typer.Option(min=1, max=65535, help="Port of --http; else PORT, else 3000.")
-    ] = None,
 ) -> None:
-    """Run the bot: Slack in, answers out, the docs re-ingested every night.
-
-    Needs SLACK_BOT_TOKEN and SLACK_APP_TOKEN (with --http: SLACK_SIGNING_SECRET) and
-    FOOTNOTE_DOCS_REPO. `footnote doctor` says what is missing.
-    """
-    from bot.settings import BotSettings
-    from bot.signals import Ending
-    from ingest.settings import read_settings
-
-    settings = read_settings(BotSettings, port=port)
-    settings.require_tokens(http=http)
-    _log_to_stderr(settings.log_level)
-    ending = Ending().listen()
-    with ending.interrupting():
-        from bot.app import serve  # loads every library there is
-    serve(settings, ending, http=http)
+    """What the commands about answers use; the journal is opened by those that need it."""
+    terminal = Terminal()
+    context.obj = terminal
+    context.call_on_close(terminal.close)
 
 
-@app.command()
-def sandbox(
-    port: Port = 8765,
-    events: Annotated[
-        str | None,
-        typer.Option(help="Deliver events to this URL by signed HTTP instead of Socket Mode."),
-    ] = None,
-) -> None:
-    """Run only the local Slack workspace, for a bot that is started separately.
-
-    Point the bot at it with SLACK_API_URL=http://127.0.0.1:8765/api/,
-    SLACK_BOT_TOKEN=xoxb-sandbox and SLACK_APP_TOKEN=xapp-sandbox.
-    """
-    from bot.sandbox.server import Sandbox
-
-    _log_to_stderr("INFO")
-    Sandbox(events_url=events).serve_forever(port)
-
-
-@app.command()
-def status(data_dir: DataDir = None, as_json: AsJson = False) -> None:
-    """Show what is indexed, from when, when it is read again, and replies Slack has not taken."""
-    from bot.report.terminal_answers import replies_not_taken
-    from ingest.cli import print_state
-    from ingest.runs.state import read_state
-    from ingest.settings import IndexSettings, read_settings
-
-    settings = read_settings(IndexSettings, data_dir=data_dir)
-    state, replies = read_state(settings), replies_not_taken(settings.data_dir)
-    if as_json:
-        print_json({**state, "replies": [reply.to_json() for reply in replies]})
-        return
-    print_state(state)
-    for reply in replies:
-        print(f"{'reply':<10} {reply}")  # noqa: T201
-
-
-@app.command()
-def doctor(as_json: AsJson = False) -> None:
-    """Check settings, docs repo, index, Slack and model, and say how to mend what is wrong."""
-    from bot.doctor import examine, print_findings
-
-    findings = examine()
-    if as_json:
-        print_json({"ok": all(f.ok for f in findings), "checks": [f.to_json() for f in findings]})
-    else:
-        print_findings(findings)
-    if not all(finding.ok for finding in findings):
-        raise typer.Exit(1)
-
-
-@app.command()
-def trace(
-    context: typer.Context,
-    answer_id: Annotated[
-        str | None,
-        typer.Argument(metavar="ID", help=f"{NAMED}; without it, the newest are listed."),
-    ] = None,
-    as_json: AsJson = False,
-) -> None:
-    """Show how an answer came about: requests, searches, passages, checks, time and cost."""
-    from bot.report.traces import find_answer, newest, print_newest, print_trace, trace_json
-
-    journal = context.obj.journal
-    if answer_id is None:
-        lines = newest(journal)
-        if as_json:
-            print_json({"answers": lines})
-        else:
-            print_newest(lines, _console())
-        return
-    told = trace_json(find_answer(journal, answer_id), journal)
-    if as_json:
-        print_json(told)
-    else:
-        print_trace(told, _console())
-
-
-@app.command()
-def replay(
-    context: typer.Context,
-    answer_id: Annotated[str, typer.Argument(metavar="ID", help=f"{NAMED}.")],
-    as_json: AsJson = False,
-) -> None:
-    """Ask an old question again, against today's index, and show what is different.
-
-    The question is read from Slack again; those of the terminal only if FOOTNOTE_STORE_TEXT is on.
-    """
-    from bot.report.replay import print_difference, replay
-    from bot.report.traces import find_answer
-
-    record = find_answer(context.obj.journal, answer_id)
-    answer, told = replay(record, context.obj)
-    if as_json:
-        print_json(told)
-    else:
-        print_difference(told, _console())
-    if answer.verdict == "failed":
-        raise typer.Exit(1)
-
-
-@app.command()
-def report(
-    context: typer.Context,
-    days: Annotated[int, typer.Option(min=1, max=366, help="How far to look back.")] = 7,
-    html: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write a page with plots to this file.")
-    ] = None,
-    as_json: AsJson = False,
-) -> None:
-    """Show what the docs could not answer, thumbs down, old pages, cost and latency."""
-    from bot.report.cli import print_report, report, write_page
-
-    made, links = report(context.obj.journal, days)
-    if html is not None:
-        write_page(made, links, html)
-    if as_json:
-        print_json(made.to_json(links))
-    elif html is None:
-        print_report(made, links, _console())
-
-
-@debug_app.command("message")
-def debug_message() -> None:
-    """A Slack message object -> {text}: what the bot reads in it."""
-    from bot.reading.message import message_json
-
-    _filter_json(message_json)
-
-
-@debug_app.command("render")
-def debug_render() -> None:
-    """{text, passages} -> {messages}: the Slack payload of an answer."""
-    from bot.blocks import render_json
-
-    _filter_json(render_json)
-
-
-@debug_app.command("ground")
-def debug_ground() -> None:
-    """{question, passages, answer, ...} -> the verdict on an answer's citations and spans."""
-    from agent.grounding import ground_json
-
-    _filter_json(ground_json)
-
-
-def _filter_json(convert: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+def main() -> None:
+    """Run a command; every failure is one line on stderr and an exit code."""
     try:
-        request = json.load(sys.stdin)
-    except ValueError as error:
-        raise SettingsError(f"stdin is not JSON ({error}). Pipe one JSON object in.") from None
-    if not isinstance(request, dict):
-        raise SettingsError("stdin is not a JSON object. Pipe one JSON object in.")
-    print_json(convert(request))
-
-
-def _console() -> Console:
-    return Console(highlight=False, soft_wrap=True)
-
-
-def _log_to_stderr(level: str) -> None:
-    """Our own records at ``level``; libraries only when something is wrong.
-
-    A line a record, with its date, wherever nobody is watching.
-    """
-    if sys.stderr.isatty():
-        handler: logging.Handler = RichHandler(
-            console=Console(stderr=True), show_path=False, markup=False
+        code = app(prog_name="footnote", standalone_mode=False)
+    except FootnoteError as error:
+        _fail(str(error), error.exit_code)
+    except typer.TyperException as error:
+        _fail(_usage(error), error.exit_code)
+    except typer.Abort:
+        _fail("the input ended before it was complete.", 1)
+    except Exception as error:  # noqa: BLE001  # the outermost edge: a person gets a line
+        if os.environ.get("FOOTNOTE_LOG_LEVEL", "").upper() == "DEBUG":
+            traceback.print_exc()
+        _fail(
+            f"unexpected {type(error).__name__}. This is a bug: run it again with "
+            "FOOTNOTE_LOG_LEVEL=DEBUG and report the traceback.",
+            1,
         )
-        handler.setFormatter(logging.Formatter("%(message)s", datefmt="[%X]"))
-    else:
-        handler = logging.StreamHandler()
-        handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
-    logging.basicConfig(level=logging.WARNING, handlers=[handler])
-    for package in ("bot", "agent", "ingest"):
-        logging.getLogger(package).setLevel(level)
+    sys.exit(code)
+
+
+def _usage(error: typer.TyperException) -> str:
+    """What was wrong in the command line, and where its help is."""
+    said = " ".join(error.format_message().split())
+    context = getattr(error, "ctx", None)
+    path = context.command_path if context else "footnote"
+    return f"{said}{'' if said.endswith(('.', '?')) else '.'} See `{path} --help`."
+
+
+def _fail(message: str, code: int) -> NoReturn:
+    sys.stderr.write(f"footnote: {message}\n")
+    sys.exit(code)

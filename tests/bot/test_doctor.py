@@ -3,7 +3,7 @@
 import pytest
 from typer.testing import CliRunner
 
-from bot.__main__ import app
+from bot.cli import app
 from bot.doctor import examine
 from bot.sandbox.server import Sandbox
 from tests.bot.stage import Slack

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from bot.__main__ import app
+from bot.cli import app
 from ingest.errors import SettingsError
 
 

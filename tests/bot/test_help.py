@@ -3,7 +3,7 @@
 import pytest
 from typer.testing import CliRunner
 
-from bot.__main__ import app
+from bot.cli import app
 
 
 @pytest.mark.parametrize(

@@ -13,14 +13,14 @@ import pytest
 from typer.core import TyperGroup
 from typer.main import get_group
 
-from bot.__main__ import COMMANDS, Deferred
+from bot.cli import COMMANDS, Deferred
 from tests.conftest import ROOT
 from tests.waiting import PATIENCE
 
 HEAVY = {"anthropic", "apscheduler", "chromadb", "numpy", "onnxruntime", "slack_bolt", "sqlalchemy"}
 LOADED = """
 import json, sys
-from bot.__main__ import main
+from bot.cli import main
 try:
     main()
 finally:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from bot.__main__ import app
+from bot.cli import app
 from ingest.data_folder import own_data_folder
 from ingest.embedding.embedder import open_embedder
 from ingest.errors import DataFolderBusy, DocsRepoError, FootnoteError, IndexMissing, LargeDeletion

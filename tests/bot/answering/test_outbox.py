@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 
 from agent.answer import Answer
 from agent.conversation import Conversation
-from bot.__main__ import app
 from bot.answering.outbox import Retries
+from bot.cli import app
 from bot.journal.claims import NotTaken
 from bot.listeners.home import reply_lines
 from tests.bot.conftest import Start

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from bot.__main__ import app
+from bot.cli import app
 from bot.journal.claims import Journal, open_journal
 from bot.report import Asked, percentile
 from bot.report.collect import make_report

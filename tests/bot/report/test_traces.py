@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from agent.answer import Answer
-from bot.__main__ import app
+from bot.cli import app
 from bot.journal.claims import open_journal
 from bot.question.event import Question
 from bot.sandbox.server import Sandbox
