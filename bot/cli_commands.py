@@ -106,7 +106,7 @@ def status(data_dir: DataDir = None, as_json: AsJson = False) -> None:
         return
     print_state(state)
     for reply in replies:
-        print(f"{'reply':<10} {reply}")  # noqa: T201
+        _console().print(f"{'reply':<10} {reply}", markup=False)
 
 
 @app.command()
