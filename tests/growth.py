@@ -1,8 +1,8 @@
 """How work grows with its input: judged by the processor time of each character, never by seconds.
 
-Work that is linear costs as much for a character of a long input as of a short one. Only work of a
-millisecond and more is judged, so that no noise passes for growth. The input is enlarged gently, so
-that what doubles with every sign is caught before it takes long.
+Work that is linear costs as much for a character of a long input as of a short one. Only work of
+half a millisecond and more is judged, so that no noise passes for growth. The input is enlarged
+gently, so that what doubles with every sign is caught before it takes long.
 """
 
 import gc
@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-FLOOR = 0.001
+FLOOR = 0.0006
 """Seconds of the processor below which nothing is judged."""
 APART = 4
 """Inputs that are compared differ so much in length: over that, a square costs four times as much a
@@ -67,11 +67,11 @@ def _goes_on(work: Work, size: int, cost: float) -> bool:
 
 
 def gently(largest: int) -> Iterator[int]:
-    """Sizes up to the largest: a few more at a time at first, then twice as many."""
+    """Sizes up to the largest: a few more at a time at first, then many times more."""
     size = 4
     while size < largest:
         yield size
-        size += size if size >= 64 else max(4, size // 4)
+        size = size * APART if size >= SETTLED else min(size + max(4, size // 4), SETTLED)
     yield largest
 
 

@@ -50,7 +50,7 @@ def hostile(pattern: re.Pattern[Any]) -> list[Text]:
     writer = _Writer(
         source.decode("latin-1") if isinstance(source, bytes) else source, pattern.flags
     )
-    ends = LINE_ENDS if "$" in writer.source else ENDS
+    ends = LINE_ENDS if {".", "$"} & {*writer.source} else ENDS
     own = dict.fromkeys(pump for pump in writer.pumps(writer.tree) if pump[1])
     return [
         *(Text(lead, pump, end) for lead, pump in own for end in ends),

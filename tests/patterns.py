@@ -113,7 +113,8 @@ def _made(call: ast.Call, function: str, module: ModuleType) -> re.Pattern[Any]:
 class _Used:
     """What one module asks of names."""
 
-    imported: set[str] = field(default_factory=set)
+    imported: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    """The modules or packages that names are from."""
     plain: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     """Of each name: ``NAME.search``."""
     dotted: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
@@ -127,7 +128,7 @@ def _uses(module: str, name: str) -> set[str]:
         if name not in words or (name.startswith("_") and other != module):
             continue
         used = _used(other)
-        if other == module or name in used.imported:
+        if other == module or any(map(module.startswith, used.imported.get(name, ()))):
             asked |= used.plain.get(name, set())
         asked |= used.dotted.get(name, set())
     return {*ALL} if not name or HANDED_ON in asked else asked & {*FLAGS}
@@ -144,7 +145,8 @@ def _used(module: str) -> _Used:
     above = {id(child): node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
-            used.imported |= {alias.name for alias in node.names}
+            for alias in node.names:
+                used.imported[alias.name].add(node.module or "")
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
             used.plain[node.id] |= _asked(node, above)
         elif isinstance(node, ast.Attribute):

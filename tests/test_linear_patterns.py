@@ -15,7 +15,7 @@ from tests.growth import gently, growth
 from tests.hostile import Text, hostile
 from tests.patterns import calls, patterns, sources
 
-LONGEST = 4_096
+LONGEST = 3_000
 """Characters of a text, unless its pieces are long."""
 FEWEST = 512
 

@@ -211,7 +211,7 @@ PAGES = [
 MESSAGE = [*SIGNS, *WORDS, *SLACK, "```\n", "http://a ", "a@b.c "]
 ANSWER = [*SIGNS, *MARKS, *CITATIONS]
 PAGE = [*SIGNS, *MARKS, *PAGES]
-LONGEST, FEWEST = 2_000, 400
+LONGEST, FEWEST = 1_200, 400
 """Characters of a text, and pieces of it."""
 SOURCE = "The pool has 400 connections: run `kubectl rollout restart deploy/a -n b` within 5 min."
 
@@ -333,8 +333,8 @@ def remembered(text: str) -> object:
 
 def changed(text: str) -> object:
     """A page of which one chunk was cited: what a chunk holds is bounded, the page is not."""
-    now = [passage(text[at : at + 1_000]) for at in range(0, len(text), 1_000)]
-    old = text[:1_000]
+    now = [passage(text[at : at + 100]) for at in range(0, len(text), 100)]
+    old = text[:100]
     return (
         find_successor(old, now),
         stands_in(old, now),
