@@ -25,7 +25,7 @@ from bot.question.event import Key, Question
 from bot.question.thread import alert_text, build_conversation, notes, runbook_of
 from bot.reply.in_private import NOWHERE, Responder
 from bot.reply.in_thread import Replier
-from bot.reply.outgoing import NotPosted, Outgoing, Unposted, line_part
+from bot.reply.outgoing import NotPosted, Outgoing, Part, Unposted, line_part
 from bot.reply.runbook_first import Interim
 from bot.reply.status import Status, Unseen
 from bot.reply.stream import Stream
@@ -168,11 +168,20 @@ class Delivery:
         question = replier.question
         again = actions(AGAIN, [button(AGAIN, "Try again", f"{question.thread_ts} {question.ts}")])
         blocks = [section(NOT_TAKEN), *([again] if question.origin == "message" else [])]
+        # In place of a half that grew, and for whom the answer was; but not of the runbook.
+        over, half, send = unsent.over, unsent.outgoing.posted, unsent.outgoing.send
+
+        def send_line(part: Part, is_uncertain: bool) -> str:
+            ts = replier.send(part, is_uncertain) if over else send(part, is_uncertain)
+            # Only now: as long as Slack does not take the line, it may refuse this, too.
+            if isinstance(replier, Replier):
+                replier.take_back([{"ts": each} for each in half if each != ts])
+            if over:
+                over.end(NOT_TAKEN)
+            return ts
+
         part = line_part(question, NOT_TAKEN, unsent.answer.id, blocks)
-        unsent.stream.remove()
-        if unsent.over:
-            unsent.over.end(NOT_TAKEN)
-        unsent.outgoing = Outgoing(deque([part]), replier.send)
+        unsent.outgoing = Outgoing(deque([part]), send_line)
         return self.post(unsent, status)
 
     def give_up(self, unsent: Unsent) -> None:

@@ -30,7 +30,7 @@ from bot.slack.identity import Message, metadata_of
 log = logging.getLogger(__name__)
 
 _NO_ANSWER = {"answer": "runbook", "question": "", "part": 0, "parts": 1}
-_IDENTITY = ("answer", "question", "part", "piece")
+_IDENTITY = ("answer", "question", "part", "parts", "piece")
 """What tells one own message from all others."""
 
 

@@ -1,0 +1,121 @@
+"""What becomes of half answers, runbooks and edits while Slack does not take a reply."""
+
+from typing import Any
+
+import pytest
+
+from agent.answer import Answer
+from agent.conversation import Conversation
+from bot.answering.outbox import Retries
+from bot.channels import Channel, Channels
+from tests.bot.conftest import Start
+from tests.bot.stage import Json, Running, Script, Slack, answered
+from tests.waiting import wait_for
+
+ONCALL = "U0ONCALL"
+INCIDENT = "C0INCIDENT"
+AT = "<@U0FOOTNOTE>"
+POST = "chat.postMessage"
+LATE = "for an hour Slack did not take it"
+AT_ONCE = Retries(first_pause=0.01, longest_pause=0.01)
+OUT_OF_DATE = Retries(first_pause=0.01, longest_pause=0.001, answer=0.0)
+LONG = "\n\n".join(f"Step {n}: " + "turn the valve a little. " * 60 for n in range(12))
+
+
+def say(slack: Slack, text: str, channel: str = INCIDENT, **more: Any) -> str:
+    return str(
+        slack.post("say", **{"channel": channel, "user": ONCALL, "text": text, **more})["ts"]
+    )
+
+
+def replies(slack: Slack, ts: str, channel: str = INCIDENT) -> list[Json]:
+    return [m for m in slack.messages(channel, ts) if m.get("bot_id") == "B0FOOTNOTE"]
+
+
+def taken(running: Running) -> None:
+    """Until nothing waits for Slack."""
+    wait_for(lambda: running.answering.idle and not running.journal.replies_not_taken(0.0))
+
+
+def under_an_alert(slack: Slack, script: Script) -> tuple[str, str]:
+    """An alert, and a question under it whose answer is being made: its runbook is there."""
+    script.gate.clear()
+    root = say(slack, "QueueStuck", user="U0ALERTS", bot="B0ALERTS")
+    ts = say(slack, f"{AT} what now?", thread_ts=root)
+    wait_for(lambda: replies(slack, root))
+    return root, ts
+
+
+def test_the_line_after_an_hour_takes_the_place_of_the_half_that_slack_has_taken(
+    slack: Slack, start: Start, script: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    running = start(retries=OUT_OF_DATE)
+
+    def long_answer(conversation: Conversation) -> Answer:
+        return answered(conversation, f"{LONG} [payments-runbook-0].")
+
+    script.reply = long_answer
+    client = running.answering.clients.post
+    post, calls = client.chat_postMessage, list[Any]()
+
+    def post_the_first_alone(**arguments: Any) -> Any:
+        calls.append(arguments)
+        if 1 < len(calls) < 5:
+            raise ConnectionResetError
+        return post(**arguments)
+
+    monkeypatch.setattr(client, "chat_postMessage", post_the_first_alone)
+    ts = say(slack, f"{AT} how do I roll back?")
+    wait_for(lambda: len(calls) > 4)
+    taken(running)
+    assert [LATE in m["text"] for m in replies(slack, ts)] == [True]
+
+
+def test_the_line_after_an_hour_takes_the_place_of_a_reply_that_had_begun_to_grow(
+    slack: Slack, start: Start, script: Script
+) -> None:
+    running = start(retries=OUT_OF_DATE)
+    script.parts = [lambda conversation: answered(conversation, "Run it [payments-runbook-0].")]
+    for method in ("chat.stopStream", "chat.update", "chat.delete", POST):
+        slack.post("fail", method=method, status=500, times=2)
+    ts = say(slack, "how do I roll back?", channel="D0ONCALL")
+    wait_for(lambda: any(LATE in m["text"] for m in replies(slack, ts, "D0ONCALL")))
+    taken(running)
+    assert [LATE in m["text"] for m in replies(slack, ts, "D0ONCALL")] == [True]
+
+
+def test_where_answers_are_for_the_asker_alone_so_is_the_line_after_an_hour(
+    slack: Slack, start: Start
+) -> None:
+    start(retries=OUT_OF_DATE, channels=Channels({INCIDENT: Channel(ephemeral=True)}))
+    slack.post("fail", method="chat.postEphemeral", status=500)
+    say(slack, f"{AT} how do I roll back?")
+    [line] = wait_for(lambda: [m for m in slack.messages(INCIDENT) if LATE in m["text"]])
+    assert line.get("_viewer") == ONCALL
+
+
+def test_after_the_line_a_runbook_promises_no_answer_although_slack_was_away_all_the_time(
+    slack: Slack, start: Start, script: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    running = start(retries=OUT_OF_DATE)
+    root, _ts = under_an_alert(slack, script)
+    client = running.answering.clients.post
+    post, update, lines = client.chat_postMessage, client.chat_update, list[str]()
+
+    def away(**_arguments: Any) -> Any:
+        raise ConnectionRefusedError
+
+    def post_lines_at_last(**arguments: Any) -> Any:
+        lines.append(arguments["text"])
+        if sum(LATE in text for text in lines) < 2:
+            raise ConnectionRefusedError
+        monkeypatch.setattr(client, "chat_update", update)
+        return post(**arguments)
+
+    monkeypatch.setattr(client, "chat_update", away)
+    monkeypatch.setattr(client, "chat_postMessage", post_lines_at_last)
+    script.gate.set()
+    wait_for(lambda: len(replies(slack, root)) > 1)
+    taken(running)
+    runbook, _line = replies(slack, root)
+    assert LATE in str(runbook["blocks"])
