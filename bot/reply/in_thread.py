@@ -55,8 +55,11 @@ class Replier:
 
         def send(part: Part, is_uncertain: bool) -> str:
             is_first = part.payload["part"] == 0 and part.form == "rendered"
-            there = self._in_place(part, over, stream) if is_first else None
-            return there or self.send(part, is_uncertain)
+            if not is_first:
+                return self.send(part, is_uncertain)
+            # Before anything takes its place: else it would be there twice.
+            there = is_uncertain and self._arrived(part.payload, or_fail=True)
+            return there or self._in_place(part, over, stream) or self.send(part)
 
         return Outgoing(answer_parts(answer, self.question, messages), send)
 

@@ -119,3 +119,25 @@ def test_after_the_line_a_runbook_promises_no_answer_although_slack_was_away_all
     taken(running)
     runbook, _line = replies(slack, root)
     assert LATE in str(runbook["blocks"])
+
+
+def test_an_answer_whose_response_was_lost_does_not_take_the_runbooks_place_as_well(
+    slack: Slack, start: Start, script: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    running = start(retries=AT_ONCE)
+    root, ts = under_an_alert(slack, script)
+    client = running.answering.clients.post
+    post, lost = client.chat_postMessage, list[Any]()
+
+    def lose(**arguments: Any) -> Any:
+        lost.append(post(**arguments))
+        raise TimeoutError
+
+    monkeypatch.setattr(client, "chat_postMessage", lose)
+    slack.post("fail", method="chat.update", status=500)
+    slack.post("fail", method="conversations.replies", status=500, times=3)
+    script.gate.set()
+    wait_for(lambda: lost)
+    taken(running)
+    asked = [m["metadata"]["event_payload"]["question"] for m in replies(slack, root)]
+    assert asked.count(ts) == 1
