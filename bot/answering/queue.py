@@ -163,6 +163,8 @@ class UnderWay:
                 with self._lock:
                     if pending.revised is None:
                         waits = pending.unsent is not None
+                        if not waits:  # from here on new words come too late
+                            self._forget(pending)
                         return
                     pending.question, pending.revised = pending.revised, None
                     pending.cancel.clear()

@@ -1,5 +1,7 @@
 """What becomes of half answers, runbooks and edits while Slack does not take a reply."""
 
+import threading
+from types import TracebackType
 from typing import Any
 
 import pytest
@@ -10,7 +12,7 @@ from bot.answering.outbox import Retries
 from bot.channels import Channel, Channels
 from tests.bot.conftest import Start
 from tests.bot.stage import Json, Running, Script, Slack, answered
-from tests.waiting import wait_for
+from tests.waiting import PATIENCE, wait_for
 
 ONCALL = "U0ONCALL"
 INCIDENT = "C0INCIDENT"
@@ -141,3 +143,43 @@ def test_an_answer_whose_response_was_lost_does_not_take_the_runbooks_place_as_w
     taken(running)
     asked = [m["metadata"]["event_payload"]["question"] for m in replies(slack, root)]
     assert asked.count(ts) == 1
+
+
+class Gap:
+    """A lock; when a worker has let go of it for the first time, ``inside`` runs at once."""
+
+    def __init__(self, lock: threading.Lock, inside: Any) -> None:
+        self._lock, self._inside = lock, inside
+
+    def __enter__(self) -> bool:
+        return self._lock.__enter__()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._lock.__exit__(kind, error, trace)
+        if self._inside and threading.current_thread().name.startswith("answer-"):
+            inside, self._inside = self._inside, None
+            inside()
+
+
+def test_words_that_change_just_when_the_answer_was_posted_come_too_late_and_are_not_lost(
+    slack: Slack, start: Start, script: Script
+) -> None:
+    running = start()
+    script.gate.clear()
+    say(slack, f"{AT} how do I roll back?")
+    assert script.entered.wait(PATIENCE)
+    under_way: Any = running.answering._under_way  # a gap of microseconds
+    [pending] = under_way._pending.values()
+    too_late = threading.Event()
+    under_way._lock = Gap(
+        under_way._lock,
+        lambda: under_way.reword(pending.question, too_late.set),
+    )
+    script.gate.set()
+    running.settle(2)
+    assert too_late.is_set()
