@@ -36,6 +36,7 @@ from bot.reply.wording import (
     THINKING,
     WAITING_FOR_SLACK,
     failed,
+    never_taken,
     refused,
     with_notes,
 )
@@ -100,10 +101,10 @@ class Delivery:
         thread: Sequence[Message],
         status: Shown,
         cancel: threading.Event,
-    ) -> Unsent | None:
+    ) -> Unsent | bool:
         """Answer the replier's question; ``cancel`` calls it off.
 
-        What comes back waits for Slack.
+        True when Slack has taken the answer, False when there is none to take; an Unsent waits.
         """
         question = replier.question
         noted = self.journal.message(question.key)
@@ -136,10 +137,10 @@ class Delivery:
             else:
                 later = self.journal.reopen
                 self.post_line(replier, failed(reference), reference=reference, later=later)
-        return None
+        return False
 
-    def post(self, unsent: Unsent, status: Shown) -> Unsent | None:
-        """Post what Slack has not taken yet; comes back as long as Slack does not take it."""
+    def post(self, unsent: Unsent, status: Shown) -> Unsent | bool:
+        """Post what Slack has not taken yet: True when it takes it, False when it never will."""
         question, answer = unsent.replier.question, unsent.answer
         try:
             ts = unsent.outgoing.post()
@@ -151,8 +152,8 @@ class Delivery:
             status.show(WAITING_FOR_SLACK)
             return unsent
         except NotPosted as error:
-            self._refused(unsent.replier, error.code)
-            return None
+            self._refused(unsent.replier, error.code, unsent.over)
+            return False
         if unsent.code:
             log.warning("answer %s: Slack has taken it at last", answer.id)
         is_seen_by_all = isinstance(unsent.replier, Replier) and not self._is_whispered(question)
@@ -160,9 +161,9 @@ class Delivery:
         answered = functools.partial(self.journal.finish, question.key, "answered")
         self._keep(lambda: answered(reply_ts=reply_ts, answer_id=answer.id), answer)
         self._keep(lambda: self.journal.place(answer.id, reply_ts), answer)
-        return None
+        return True
 
-    def apologise(self, unsent: Unsent, status: Shown) -> Unsent | None:
+    def apologise(self, unsent: Unsent, status: Shown) -> Unsent | bool:
         """Put a line that offers to try again in the place of an answer that may be out of date."""
         replier = unsent.replier
         question = replier.question
@@ -186,7 +187,8 @@ class Delivery:
 
     def give_up(self, unsent: Unsent) -> None:
         """Slack has taken neither the answer nor the line."""
-        self._refused(unsent.replier, unsent.code)
+        line = never_taken(unsent.replier.question.channel)
+        self._refused(unsent.replier, unsent.code, unsent.over, line)
 
     def is_wanted(self, key: Key) -> bool:
         """Whether the claim still holds; a database that is away calls no answer off."""
@@ -227,7 +229,9 @@ class Delivery:
         else:
             self.journal.finish(key, "answered", reason=reference, reply_ts=reply_ts)
 
-    def _refused(self, replier: Replies, code: str) -> None:
+    def _refused(
+        self, replier: Replies, code: str, over: Interim | None = None, line: str = ""
+    ) -> None:
         """Slack will not take the reply there: the asker is told, wherever Slack takes it."""
         question = replier.question
         log.warning("no reply possible in %s: %s", question.channel, code)
@@ -235,7 +239,9 @@ class Delivery:
         if code in GONE:
             return  # with its question: nobody waits
         elsewhere = Replier(self.clients.post, question)
-        line = refused(question.channel, code)
+        line = line or refused(question.channel, code)
+        if over:
+            over.end(line)  # the runbook promises an answer
         if not elsewhere.whisper(line):
             elsewhere.tell_elsewhere(line)
 

@@ -2,7 +2,6 @@
 
 import threading
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from bot.answering.workers import Job, Workers
@@ -10,6 +9,7 @@ from bot.question.event import Key
 
 _FULL_SECONDS = 1.0
 """Pause where the pool has no room."""
+_HURRY_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +37,7 @@ class Outbox:
         self._changed = threading.Condition()
         self._due: dict[Key, tuple[float, Job]] = {}
         self._closed = False
+        self._next_hurry = 0.0
         threading.Thread(target=self._watch, name="outbox", daemon=True).start()
 
     def put(self, key: Key, job: Job, pause: float) -> None:
@@ -46,13 +47,25 @@ class Outbox:
                 self._due[key] = (time.monotonic() + pause, job)
                 self._changed.notify()
 
-    def hurry(self, wanted: Callable[[Key], bool] = lambda _key: True) -> None:
-        """Do not wait any longer: Slack takes replies again, or one of them is not wanted now."""
+    def hurry(self, key: Key) -> None:
+        """Do not wait any longer: this reply is not wanted any more, or in other words."""
         with self._changed:
-            for key, (_due, job) in self._due.items():
-                if wanted(key):
-                    self._due[key] = (0.0, job)
-            self._changed.notify()
+            if key in self._due:
+                self._due[key] = (0.0, self._due[key][1])
+                self._changed.notify()
+
+    def hurry_all(self) -> None:
+        """Slack has taken a reply, and may take the others.
+
+        One that fails for a reason of its own is not sent at every success elsewhere: hurries are
+        seconds apart.
+        """
+        now = time.monotonic()
+        with self._changed:
+            if now >= self._next_hurry:
+                self._next_hurry = now + _HURRY_SECONDS
+                self._due = {key: (0.0, job) for key, (_due, job) in self._due.items()}
+                self._changed.notify()
 
     def close(self) -> None:
         """Run everything once more, and then nothing."""

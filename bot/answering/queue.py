@@ -143,23 +143,23 @@ class UnderWay:
             self._journal.release(pending.question.key)
             pending.cancel.set()
             pending.status.close()
-            if pending.responder:
-                pending.responder.whisper(RESTARTING)
+        _tell([pending.responder for pending in left if pending.responder])
         if left:
             log.warning("%d answers are left for the next start", len(left))
 
     def _cancel(self, pending: _Pending) -> None:
         pending.cancel.set()
-        self._outbox.hurry(pending.question.key.__eq__)
+        self._outbox.hurry(pending.question.key)
 
     def _make(self, pending: _Pending) -> None:
         """One answer, from a free worker to the reply, or until Slack does not take it."""
         waits = False
         try:
             while self._delivery.is_wanted(pending.question.key):
-                pending.unsent = self._go_on(pending)
-                if pending.unsent is None:
-                    self._outbox.hurry()  # Slack may take the others, too
+                result = self._go_on(pending)
+                pending.unsent = result if isinstance(result, Unsent) else None
+                if result is True:
+                    self._outbox.hurry_all()  # Slack takes answers: it may take the others, too
                 with self._lock:
                     if pending.revised is None:
                         waits = pending.unsent is not None
@@ -168,6 +168,7 @@ class UnderWay:
                         return
                     pending.question, pending.revised = pending.revised, None
                     pending.cancel.clear()
+                    pending.since, pending.is_late = 0.0, False
             if pending.unsent:
                 self._delivery.call_off(pending.unsent)
         finally:
@@ -180,19 +181,19 @@ class UnderWay:
         if pending.too_late:
             pending.too_late()
 
-    def _go_on(self, pending: _Pending) -> Unsent | None:
-        """Make the answer, or post the one that is made; what comes back waits for Slack."""
+    def _go_on(self, pending: _Pending) -> Unsent | bool:
+        """Make the answer, or post the one that is made: whether Slack took it, or what waits."""
         unsent, status = pending.unsent, pending.status
         if unsent is None:
             replier = pending.responder or Replier(self._post, pending.question)
             return self._delivery.deliver(replier, pending.thread, status, pending.cancel)
         if pending.cancel.is_set():
             self._delivery.call_off(unsent)
-            return None
+            return False
         age = time.monotonic() - pending.since
         if age > self._retries.line:
             self._delivery.give_up(unsent)
-            return None
+            return False
         if age > self._retries.answer and not pending.is_late:
             pending.is_late = True
             return self._delivery.apologise(unsent, status)
@@ -204,9 +205,23 @@ class UnderWay:
         pause = self._retries.pause(now - pending.since)
         self._outbox.put(pending.question.key, functools.partial(self._make, pending), pause)
         if pending.cancel.is_set():  # it was called off a moment before
-            self._outbox.hurry(pending.question.key.__eq__)
+            self._outbox.hurry(pending.question.key)
 
     def _forget(self, pending: _Pending) -> None:
         key = pending.question.key
         if self._pending.get(key) is pending:  # else it was asked anew meanwhile
             del self._pending[key]
+
+
+def _tell(responders: Sequence[Responder]) -> None:
+    """Say to those who asked in private that their answer does not come; all at once, for Slack may
+    hang."""
+    until = time.monotonic() + _CLEARED_WITHIN
+    tellers = [
+        threading.Thread(target=responder.whisper, args=(RESTARTING,), daemon=True)
+        for responder in responders
+    ]
+    for teller in tellers:
+        teller.start()
+    for teller in tellers:
+        teller.join(max(0.0, until - time.monotonic()))

@@ -48,7 +48,9 @@ class Edits:
         try:
             thread = self._answering.thread_of(question)
         except SLACK_FAILED:
-            return None  # what was asked first is answered, or was
+            if state == "answered" or not question.is_called:
+                return None  # what was asked first is answered
+            thread = []  # a mention says enough by itself
         decision = self._answering.decide(question, thread)
         if decision.action == "answer":
             if state == "claimed":

@@ -59,7 +59,20 @@ def refused(channel: str, code: str) -> str:
     """For the asker, somewhere else: Slack's ``code`` says why nothing goes into the channel."""
     reasons = (why for prefix, why in _REFUSALS.items() if code.startswith(prefix))
     why = next(reasons, "Slack does not allow it.")
-    return f"I cannot reply to your question in <#{channel}>: {why}"
+    return f"I cannot reply to your question {_place(channel)}: {why}"
+
+
+def never_taken(channel: str) -> str:
+    """For the asker, when Slack has failed for a day."""
+    return (
+        f"I had an answer to your question {_place(channel)}, but Slack did not take it for a day. "
+        "Please ask again."
+    )
+
+
+def _place(channel: str) -> str:
+    """A channel, as words of a sentence; a direct message has no name."""
+    return "here" if channel.startswith("D") else f"in <#{channel}>"
 
 
 def given_up(reference: str) -> str:

@@ -303,3 +303,18 @@ def test_the_terminal_tells_which_replies_slack_has_not_taken(
     assert (reply["channel"], reply["code"]) == ("C0INCIDENT", "invalid_auth")
     lines = CliRunner().invoke(app, ["status"]).stdout
     assert f"in C0INCIDENT waits for Slack: {reply['code']}" in lines
+
+
+def test_a_mention_edited_while_slack_hands_out_no_thread_is_answered_in_its_new_words(
+    slack: Slack, start: Start, script: Script
+) -> None:
+    running = start(retries=NEVER)
+    slack.post("fail", method=POST, error="invalid_auth")
+    ts = say(slack, f"{AT} how do I roll back?")
+    running.settle(2)
+    slack.post("fail", method="conversations.replies", error="invalid_auth")
+    slack.post("edit", channel="C0INCIDENT", ts=ts, text=f"{AT} how do I roll forward?")
+    wait_for(lambda: replies(slack, ts))
+    running.settle(3)
+    assert len(replies(slack, ts)) == 1
+    assert script.conversations[-1].question == "how do I roll forward?"

@@ -51,6 +51,7 @@ def test_the_shortcut_answers_each_person_who_uses_it(slack: Slack, start: Start
     for number, user in enumerate((ONCALL, ENGINEER), 1):
         ask_about(slack, ts, user)
         wait_for(functools.partial(answered_times, slack, ts, number))
+        wait_for(lambda: running.answering.idle)  # until then it is being answered
     running.settle(3)
     askers = [m["metadata"]["event_payload"]["asker"] for m in replies(slack, ts)]
     assert askers == [ONCALL, ENGINEER]
