@@ -4,7 +4,7 @@ import re
 import string
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from slack_sdk.models.blocks import Block
 
@@ -104,11 +104,14 @@ SNIPPET = st.sampled_from(
         "\\<!here>",
     ]
 )
+ELSEWHERE = re.compile(r"evil\.test(?!\w)")
+"""Hosts end in letters: with a digit behind it, it is another word and no host."""
 HOSTILE = st.lists(SNIPPET | MARKUP, max_size=30).map("".join)
 
 
 @settings(max_examples=150, deadline=None)
 @given(HOSTILE, st.sampled_from(STYLES))
+@example("[oncall/queues-1]: https://evil.test0\x7f", "markdown")
 def test_no_text_pings_links_elsewhere_or_breaks_a_limit(text: str, style: Style) -> None:
     messages = render_answer(answer(text), style=style)
     for message in messages:
@@ -116,14 +119,14 @@ def test_no_text_pings_links_elsewhere_or_breaks_a_limit(text: str, style: Style
         for block in Block.parse_all(message["blocks"]):
             block.validate_json()
         assert not re.search("<[@!#]", message["text"])
-        assert "evil.test" not in message["text"]
+        assert not ELSEWHERE.search(message["text"])
         for block in message["blocks"]:
             if block["type"] == "markdown":
                 assert not re.search("<[@!#]|<https?:", block["text"])
     result = shown(messages)
     assert result.raw == []
     assert {url for _, url in result.links} <= {DRAIN.url}
-    assert "evil.test" not in result.prose
+    assert not ELSEWHERE.search(result.prose)
 
 
 @settings(max_examples=30, deadline=None)
