@@ -199,7 +199,7 @@ class Answering:
 
     @property
     def idle(self) -> bool:
-        """No answer is being made and none waits."""
+        """No answer is being made, and none waits for a worker; some may wait for Slack."""
         return self._under_way.idle
 
     def renew(self) -> None:

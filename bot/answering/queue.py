@@ -72,7 +72,7 @@ class UnderWay:
 
     @property
     def idle(self) -> bool:
-        """No answer is being made and none waits."""
+        """No answer is being made, and none waits for a worker; some may wait for Slack."""
         return self._workers.idle
 
     def start(

@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 
 _NO_ANSWER = {"answer": "runbook", "question": "", "part": 0, "parts": 1}
 _IDENTITY = ("answer", "question", "part", "parts", "piece")
-"""What tells one own message from all others."""
+"""What tells one own message from all others: the least that its metadata holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,32 +117,32 @@ class Replier:
         return Outgoing(answer_parts(answer, self.question, messages), self._whisper)
 
     def _whisper(self, part: Part, _is_uncertain: bool) -> str:
-        question = self.question
         try:
-            posted = self.client.chat_postEphemeral(
-                channel=question.channel,
-                user=question.user or "",
-                thread_ts=question.thread_ts if question.in_thread else None,
-                **part.message,
-            )
+            return self._post_to_asker(part.message)
         except SLACK_FAILED as error:
             raise self._failure(error) from error
-        return str(posted["message_ts"])
 
     def whisper(self, text: str) -> bool:
         """A line that only the asker sees; False where Slack does not take it."""
         question = self.question
         if question.user is None:
             return False
-        thread_ts = question.thread_ts if question.in_thread else None
         try:
-            self.client.chat_postEphemeral(
-                channel=question.channel, user=question.user, text=text, thread_ts=thread_ts
-            )
+            self._post_to_asker({"text": text})
         except SLACK_FAILED as error:
             log.warning("could not tell the asker in %s: %s", question.channel, slack_error(error))
             return False
         return True
+
+    def _post_to_asker(self, message: dict[str, Any]) -> str:
+        question = self.question
+        posted = self.client.chat_postEphemeral(
+            channel=question.channel,
+            user=question.user or "",
+            thread_ts=question.thread_ts if question.in_thread else None,
+            **message,
+        )
+        return str(posted["message_ts"])
 
     def tell_elsewhere(self, text: str) -> bool:
         """A line to the asker where the question's own place takes nothing: in a direct message."""
@@ -218,5 +218,4 @@ class Replier:
 
 
 def _smallest(payload: dict[str, Any]) -> dict[str, Any]:
-    names = ("answer", "question", "part", "parts", "piece")
-    return {name: payload[name] for name in names if name in payload}
+    return {name: payload[name] for name in _IDENTITY if name in payload}

@@ -6,32 +6,16 @@ from typing import Any
 
 import pytest
 
-from agent.answer import Answer
-from agent.conversation import Conversation
 from bot.answering.outbox import Retries
 from bot.channels import Channel, Channels
+from tests.bot.answering.test_outbox import AT, AT_ONCE, ONCALL, POST, long_answer, replies, say
 from tests.bot.conftest import Start
-from tests.bot.stage import Json, Running, Script, Slack, answered
+from tests.bot.stage import Running, Script, Slack, answered
 from tests.waiting import PATIENCE, wait_for
 
-ONCALL = "U0ONCALL"
 INCIDENT = "C0INCIDENT"
-AT = "<@U0FOOTNOTE>"
-POST = "chat.postMessage"
 LATE = "for an hour Slack did not take it"
-AT_ONCE = Retries(first_pause=0.01, longest_pause=0.01)
 OUT_OF_DATE = Retries(first_pause=0.01, longest_pause=0.001, answer=0.0)
-LONG = "\n\n".join(f"Step {n}: " + "turn the valve a little. " * 60 for n in range(12))
-
-
-def say(slack: Slack, text: str, channel: str = INCIDENT, **more: Any) -> str:
-    return str(
-        slack.post("say", **{"channel": channel, "user": ONCALL, "text": text, **more})["ts"]
-    )
-
-
-def replies(slack: Slack, ts: str, channel: str = INCIDENT) -> list[Json]:
-    return [m for m in slack.messages(channel, ts) if m.get("bot_id") == "B0FOOTNOTE"]
 
 
 def taken(running: Running) -> None:
@@ -52,9 +36,6 @@ def test_the_line_after_an_hour_takes_the_place_of_the_half_that_slack_has_taken
     slack: Slack, start: Start, script: Script, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     running = start(retries=OUT_OF_DATE)
-
-    def long_answer(conversation: Conversation) -> Answer:
-        return answered(conversation, f"{LONG} [payments-runbook-0].")
 
     script.reply = long_answer
     client = running.answering.clients.post
