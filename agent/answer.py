@@ -1,5 +1,6 @@
 """The answer that leaves the agent: text, citations, verdict, and how it came about."""
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
@@ -15,6 +16,26 @@ Verdict = Literal[
     "retrieval_only",
     "failed",
 ]
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """The end of a segment points at a chunk."""
+
+    id: str
+    cited_text: str = ""
+    """The words of the chunk that carry the claim; empty where the model wrote only the id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A piece of an answer's Markdown, and the citations at its end.
+
+    The texts of all segments, put together, are the Markdown without any bracketed id.
+    """
+
+    text: str
+    citations: tuple[Citation, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,17 +87,17 @@ class Answer:
     """Short and unique: names the answer in the journal, in metadata and in error texts."""
     question: str
     verdict: Verdict
-    text: str
-    """Markdown with ``[chunk-id]`` after each claim, unsupported spans already marked."""
+    segments: tuple[Segment, ...] = ()
+    """The Markdown, cut where it cites; unsupported spans already marked."""
     citations: tuple[Passage, ...] = ()
-    """The chunks cited in ``text``, in order of first citation."""
+    """The chunks cited in ``segments``, in order of first citation."""
     passages: tuple[Passage, ...] = ()
     """Every passage retrieved for this answer, best first."""
     removed: tuple[str, ...] = ()
     """Ids that the model cited although they were never retrieved in this thread."""
     unsupported: tuple[Unsupported, ...] = ()
     web_links: tuple[WebLink, ...] = ()
-    """Where a part of ``text`` that is labelled as from the web comes from."""
+    """Where a part of the text that is labelled as from the web comes from."""
     reason: str = ""
     """One line for people: why this is retrieval-only, failed or cut off. Never exception text."""
     searches: tuple[Search, ...] = ()
@@ -88,6 +109,11 @@ class Answer:
     seconds: float = 0.0
     revision: str | None = None
     trace: Trace = field(default_factory=Trace)
+
+    @property
+    def text(self) -> str:
+        """Markdown with ``[chunk-id]`` after each claim."""
+        return written(self.segments)
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -117,3 +143,11 @@ class Answer:
             "seconds": round(self.seconds, 3),
             "revision": self.revision,
         }
+
+
+def written(segments: Iterable[Segment]) -> str:
+    """Segments -> Markdown with each citation as ``[chunk-id]``."""
+    parts: list[str] = []
+    for segment in segments:
+        parts += [segment.text, " ".join(f"[{citation.id}]" for citation in segment.citations)]
+    return "".join(parts)

@@ -7,9 +7,10 @@ from typing import Any
 
 from anthropic.types import Message
 
-from agent.answer import Answer, Unsupported, Usage, Verdict, WebLink
+from agent.answer import Answer, Segment, Unsupported, Usage, Verdict, WebLink
 from agent.conversation import Conversation
 from agent.errors import ModelUnavailable
+from agent.grounding import read_segments
 from agent.model.cost import add, cost_usd, tokens
 from agent.model.deadline import Deadline
 from agent.searches import Retrieval
@@ -117,8 +118,14 @@ class Draft:
             id=self.id,
             question=self.conversation.question,
             verdict="answered",
-            text=text,
+            segments=self._segments(text, citations),
             citations=tuple(citations),
             passages=tuple(self.retrieval.sources.values()),
             revision=self._revision,
         )
+
+    def _segments(self, text: str, citations: Sequence[Passage]) -> tuple[Segment, ...]:
+        passages = {p.id: p for p in (*citations, *self.retrieval.sources.values())}
+        texts = [passage.text for passage in passages.values()]
+        documented = "\n".join([self.conversation.question, *texts])
+        return read_segments(text, passages, documented)

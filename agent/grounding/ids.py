@@ -11,6 +11,8 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from agent.answer import Citation as AnswerCitation
+from agent.answer import Segment
 from agent.grounding.matching import DASHES, INVISIBLE
 from agent.grounding.statements import Block, Citation, Span, read_blocks, without
 
@@ -205,6 +207,21 @@ def settle(text: str, brackets: Brackets) -> tuple[str, list[Block], list[str]]:
         if block.start <= bracket.start < block.end:
             block.citations += [Citation(bracket.start, bracket.end, k) for k in bracket.known]
     return text, blocks, list(dict.fromkeys(removed))
+
+
+def read_segments(text: str, ids: Collection[str], documented: str = "") -> tuple[Segment, ...]:
+    """Markdown with bracketed ids -> segments; forged ids are left out."""
+    text, blocks, _ = settle(text, Brackets(ids, documented))
+    segments: list[Segment] = []
+    at = 0
+    for citation in (each for block in blocks for each in block.citations):
+        if citation.start < at:  # one pair of brackets with several ids
+            last = segments[-1]
+            segments[-1] = Segment(last.text, (*last.citations, AnswerCitation(citation.id)))
+            continue
+        segments.append(Segment(text[at : citation.start], (AnswerCitation(citation.id),)))
+        at = citation.end
+    return (*segments, Segment(text[at:])) if text[at:] else tuple(segments)
 
 
 def _rewrite(text: str, found: Sequence[Bracket]) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 from unicodedata import category
 
 from agent.answer import Answer, Verdict
+from agent.grounding import read_segments
 from bot.blocks.around import Extra, buttons, footer, sources, verdict_line
 from bot.blocks.debug import read_request
 from bot.blocks.elements import Block, context
@@ -83,7 +84,8 @@ def render_json(request: Mapping[str, Any]) -> dict[str, Any]:
     urls = {passage.id: passage.url for passage in passages}
     nodes = _visible(read_markdown(given.text, Reading(urls, Addresses())))
     verdict: Verdict = "answered" if cited(nodes) else "uncited" if nodes else "failed"
-    answer = Answer("debug", "", given.verdict or verdict, given.text, passages=passages)
+    segments = read_segments(given.text, urls)
+    answer = Answer("debug", "", given.verdict or verdict, segments, passages=passages)
     return {"messages": render_answer(answer, style=given.style)}
 
 

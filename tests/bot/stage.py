@@ -15,6 +15,7 @@ from urllib.request import Request, urlopen
 from agent.answer import Answer
 from agent.conversation import Conversation
 from agent.errors import Cancelled
+from agent.grounding import read_segments
 from bot.answering.outbox import Retries
 from bot.blocks import render_answer
 from bot.build import Parts, build_bot
@@ -83,7 +84,9 @@ def answered(conversation: Conversation, text: str = "") -> Answer:
         id=f"answer{number}",
         question=conversation.question,
         verdict="answered",
-        text=text or "Run `kubectl rollout undo` [payments-runbook-0].",
+        segments=read_segments(
+            text or "Run `kubectl rollout undo` [payments-runbook-0].", [RUNBOOK.id]
+        ),
         citations=(RUNBOOK,),
         passages=(RUNBOOK,),
         revision="1a2b3c4d5e",

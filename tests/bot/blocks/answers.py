@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from agent.answer import Answer, Verdict
+from agent.grounding import read_segments
 from ingest.documents import Passage
 
 DRAIN = Passage(
@@ -21,4 +22,6 @@ FOLDER = replace(DRAIN, id="limits.txt-0", path="limits.txt", title="Limits", he
 
 def answer(text: str, verdict: Verdict = "answered", **more: Any) -> Answer:
     passages = more.pop("passages", (DRAIN, FOLDER))
-    return Answer("a1b2", "?", verdict, text, passages=passages, revision="4f5e6d7a8b", **more)
+    texts = "\n".join(passage.text for passage in passages)
+    segments = read_segments(text, [passage.id for passage in passages], texts)
+    return Answer("a1b2", "?", verdict, segments, passages=passages, revision="4f5e6d7a8b", **more)

@@ -35,7 +35,7 @@ def answered(
         detail = {"query": query, "ids": ["near-0"], "distances": [0.9], "weak": True}
         trace.add(1.0, "tool_result", name="search_docs", **detail)
     question = Question("T0SANDBOX", channel, ts, ts, user, "", "channel", is_mention=True)
-    answer = Answer(id_, "the question", verdict, "", citations, trace=trace, **more)
+    answer = Answer(id_, "the question", verdict, (), citations, trace=trace, **more)
     journal.record(question, answer, ts)
     with journal.session() as session:
         row = session.get(AnswerRecord, id_)

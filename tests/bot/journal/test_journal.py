@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.answer import Answer
+from agent.answer import Answer, Segment
 from agent.model.budget import Spent
 from bot.journal import claims as module
 from bot.journal.claims import Journal, open_journal
@@ -188,7 +188,7 @@ def test_a_human_is_called_once_an_answer(journal: Journal) -> None:
 def test_no_text_of_question_or_answer_is_on_disk(journal: Journal, tmp_path: Path) -> None:
     question = replace(ASKED, text="sesame question", message={"text": "sesame question"})
     journal.note(question)
-    answer = Answer("a1", "sesame question", "answered", "sesame answer")
+    answer = Answer("a1", "sesame question", "answered", (Segment("sesame answer"),))
     journal.record(question, answer, "1.2")
     found = journal.answer("a1")
     assert found is not None
@@ -202,7 +202,7 @@ def test_words_that_are_kept_go_after_thirty_days(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     journal = open_journal(None, tmp_path, store_text=True)
-    journal.record(ASKED, Answer("a1", "why?", "answered", "because"), "1.2")
+    journal.record(ASKED, Answer("a1", "why?", "answered", (Segment("because"),)), "1.2")
     kept = journal.text("a1")
     assert kept is not None
     assert (kept.question, kept.text) == ("why?", "because")
@@ -218,7 +218,7 @@ def test_what_was_spent_today_is_told_for_all_and_for_one(
     journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def spend(answer_id: str, user: str, cost: float | None) -> None:
-        answer = Answer(answer_id, "", "answered", "", cost_usd=cost)
+        answer = Answer(answer_id, "", "answered", cost_usd=cost)
         journal.record(replace(ASKED, user=user), answer, None)
 
     assert journal.spent("U1") == Spent(0.0, 0.0)

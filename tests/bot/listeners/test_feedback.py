@@ -95,7 +95,7 @@ def test_who_owns_the_cited_page_is_called_where_the_file_says_how(
 
 
 def test_a_call_that_reaches_nobody_says_so_and_speaks_of_the_answer_in_words() -> None:
-    record = answer_record(ASKED, Answer("a1", "?", "partly", "x", citations=(RUNBOOK,)), "1.2")
+    record = answer_record(ASKED, Answer("a1", "?", "partly", citations=(RUNBOOK,)), "1.2")
     line = summary(record, ONCALL, [], {"payments-runbook.md": "@acme/payments"}, None)
     assert line == (
         f":raising_hand: <@{ONCALL}> needs a human here. Nobody is set up to be called from here: "
@@ -107,7 +107,7 @@ def test_a_call_that_reaches_nobody_says_so_and_speaks_of_the_answer_in_words() 
 @pytest.mark.parametrize("path", ["a`*b*`.md", "a\n> b.md", "<!here>.md"])
 def test_a_page_is_named_as_code_whatever_it_is_called(path: str) -> None:
     cited = replace(RUNBOOK, path=path)
-    record = answer_record(ASKED, Answer("a1", "?", "partly", "x", citations=(cited,)), "1.2")
+    record = answer_record(ASKED, Answer("a1", "?", "partly", citations=(cited,)), "1.2")
     [_, named, after] = summary(record, ONCALL, ["S0HELP"], {}, None).split("`")
     assert "<" not in named
     assert "\n" not in named
@@ -115,7 +115,7 @@ def test_a_page_is_named_as_code_whatever_it_is_called(path: str) -> None:
 
 
 def test_an_address_that_no_click_may_open_leaves_the_words_alone() -> None:
-    record = answer_record(ASKED, Answer("a1", "?", "answered", "x"), "1.2")
+    record = answer_record(ASKED, Answer("a1", "?", "answered"), "1.2")
     line = summary(record, ONCALL, ["S0HELP"], {}, "javascript:alert(1)")
     assert "needs a human here (the question)." in line
     line = summary(record, ONCALL, ["S0HELP"], {}, "https://a.test/x>y|z")
@@ -134,7 +134,7 @@ def test_cited_passages_come_before_all_others(system: System) -> None:
     found = system.service.index.passages(["payments-runbook-0"])
     _, reply = system.ask("@Footnote what does PAY-4031 mean, again?")
     answer_id = reply["metadata"]["event_payload"]["answer"]
-    answer = Answer(answer_id, "?", "answered", "x", tuple(cited), passages=(*found * 6, *cited))
+    answer = Answer(answer_id, "?", "answered", (), tuple(cited), passages=(*found * 6, *cited))
     system.service.journal.record(ASKED, answer, reply["ts"])
     before = len(system.whispers())
     system.click("footnote_passages", reply)

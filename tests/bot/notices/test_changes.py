@@ -67,7 +67,7 @@ class Place:
         )
         cited = tuple(self.index.passages(ids))
         assert len(cited) == len(ids)
-        answer = Answer(f"a{ts}", "", "answered", "", cited, cited)
+        answer = Answer(f"a{ts}", "", "answered", (), cited, cited)
         self.journal.record(question, answer, ts if posted else None)
         return ts
 
@@ -234,7 +234,7 @@ def test_a_thread_that_cites_the_new_text_already_knows(place: Place) -> None:
     place.ingest()
     question = Question("T0SANDBOX", "C0INCIDENT", "2.2", ts, "U1", "", "channel", is_mention=True)
     cited = tuple(place.index.passages(["runbook-0"]))
-    place.journal.record(question, Answer("new", "", "answered", "", cited), "2.3")
+    place.journal.record(question, Answer("new", "", "answered", (), cited), "2.3")
     place.process().tend()
     assert place.notes(ts) == []
 

@@ -158,10 +158,12 @@ def test_metadata_holds_as_many_chunks_as_fit() -> None:
         Passage(f"a/very/long/path/page-{n}", "p", "t", (), (1, 2), "x", "h" * 32)
         for n in range(200)
     )
-    payload = answer_payload(Answer("a1", "q", "answered", "t", cited), ask(), 0, 2)
+    payload = answer_payload(Answer("a1", "q", "answered", citations=cited), ask(), 0, 2)
     assert 10 < len(payload["cited"]) < 200
     assert len(str(payload)) <= MAX_METADATA + 100
-    assert answer_payload(Answer("a1", "q", "answered", "t", cited), ask(), 1, 2)["cited"] == []
+    assert (
+        answer_payload(Answer("a1", "q", "answered", citations=cited), ask(), 1, 2)["cited"] == []
+    )
 
 
 def test_the_asker_s_id_goes_along_for_their_daily_limit() -> None:

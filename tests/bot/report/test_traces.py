@@ -186,8 +186,8 @@ def test_a_question_of_slack_is_read_there_again(
     said = {"channel": "C0INCIDENT", "user": "U0ONCALL", "text": f"<@U0FOOTNOTE> {ASKED}"}
     ts = str(slack.post("say", **said)["ts"])
     question = Question("T0SANDBOX", "C0INCIDENT", ts, ts, "U0ONCALL", "", "channel", True)
-    asked = Answer("asked", "", "answered", "", citations=(RUNBOOK,))
-    gone = Answer("gone", "", "answered", "")
+    asked = Answer("asked", "", "answered", citations=(RUNBOOK,))
+    gone = Answer("gone", "", "answered")
     journal = open_journal(None, tmp_path / ".footnote")
     journal.record(question, asked, None)
     journal.record(replace(question, ts="1.1"), gone, None)
