@@ -1,4 +1,4 @@
-"""A question during the very first ingest -> its answer once there is something to answer from."""
+"""Questions during the very first ingest wait until the index has documents."""
 
 import threading
 import time
@@ -11,14 +11,15 @@ from agent.trace import Progress
 from ingest.index import Index
 
 FIRST_INGEST_SECONDS = 120.0
-"""How long after the start a question waits for the very first index."""
+"""Seconds after the start during which questions wait."""
 
 
-class Patient:
-    """The agent; ``under_way`` tells whether the first ingest still runs."""
+class FirstIngestWait:
+    """The agent, with a wait before the first answers."""
 
-    def __init__(self, agent: Agent, index: Index, under_way: Callable[[], bool]) -> None:
-        self._agent, self._index, self._under_way = agent, index, under_way
+    def __init__(self, agent: Agent, index: Index, is_ingesting: Callable[[], bool]) -> None:
+        """``is_ingesting`` tells whether the ingest of the start still runs."""
+        self._agent, self._index, self._is_ingesting = agent, index, is_ingesting
         self._until = time.monotonic() + FIRST_INGEST_SECONDS
 
     def answer(
@@ -29,10 +30,11 @@ class Patient:
         on_paragraph: Callable[[Answer], bool] | None = None,
         cancel: threading.Event | None = None,
     ) -> Answer:
+        """Answer the newest turn. Raises Cancelled once ``cancel`` is set."""
         cancel = cancel or threading.Event()
         while (
             self._index.status().documents == 0
-            and self._under_way()
+            and self._is_ingesting()
             and time.monotonic() < self._until
             and not cancel.is_set()
         ):

@@ -1,14 +1,14 @@
-"""Answers, and the text of alerts -> messages, with what the index knows of the pages."""
+"""Answers and alerts -> messages, with facts of the index."""
 
 import logging
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 from agent.answer import Answer
-from bot.answering.deliver import Render, Runbook
+from bot.answering.deliver import FindRunbook, Render
 from bot.blocks import render_answer, render_runbook
 from bot.channels import Channel
+from bot.reply.outgoing import SlackMessage
 from bot.runbooks.alert import read_alert
 from bot.runbooks.find import find_runbook
 from ingest.errors import IngestError
@@ -18,9 +18,9 @@ log = logging.getLogger(__name__)
 
 
 def rendering(index: Index, stale_after: timedelta) -> Render:
-    """Answers -> messages, with age and owner of the pages they cite, and the age of the index."""
+    """Return a renderer that adds age and owner of the cited pages, and the age of the index."""
 
-    def render(answer: Answer) -> Sequence[dict[str, Any]]:
+    def render(answer: Answer) -> Sequence[SlackMessage]:
         paths = {passage.path for passage in (*answer.citations, *answer.passages)}
         documents = {d.path: d for d in index.documents() if d.path in paths} if paths else {}
         return render_answer(
@@ -34,17 +34,17 @@ def rendering(index: Index, stale_after: timedelta) -> Render:
     return render
 
 
-def runbooks(index: Index) -> Runbook:
-    """The text of an alert -> the message with its runbook, where the docs have it."""
+def runbooks(index: Index) -> FindRunbook:
+    """Return a function that finds the runbook of an alert in the docs."""
 
-    def runbook(text: str, channel: Channel) -> dict[str, Any] | None:
-        parts = channel.collections
-        seen = index if parts is None else index.within(parts)
+    def find(text: str, channel: Channel) -> SlackMessage | None:
+        collections = channel.collections
+        allowed = index if collections is None else index.within(collections)
         try:
-            found = find_runbook(read_alert(text), seen)
+            runbook = find_runbook(read_alert(text), allowed)
         except IngestError as error:
             log.warning("no runbook: %s", error)
             return None
-        return render_runbook(found.passages, found.found_by) if found else None
+        return render_runbook(runbook.passages, runbook.found_by) if runbook else None
 
-    return runbook
+    return find

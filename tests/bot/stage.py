@@ -121,21 +121,21 @@ class Running:
         self.settings = BotSettings(
             bot_token="xoxb-sandbox", slack_api_url=sandbox.api_url, **settings
         )
-        clients = open_clients(self.settings)
-        self.me = identify(clients.read)
+        self.clients = open_clients(self.settings)
+        self.me = identify(self.clients.read)
         self.journal: Journal = open_journal(self.settings.journal_url, folder)
         self.index = open_index(IndexSettings(data_dir=folder), collections={})
         self.listeners = Listeners()
         bot = build_bot(
             Parts(
                 settings=self.settings,
-                clients=clients,
+                clients=self.clients,
                 me=self.me,
                 journal=self.journal,
                 index=self.index,
                 agent=script,
                 render=render_answer,
-                runbook=self.runbook,
+                find_runbook=self.runbook,
                 last_run=lambda: None,
                 reindex=lambda: None,
                 listening=self.listeners,
@@ -143,7 +143,8 @@ class Running:
                 retries=retries or Retries(),
             )
         )
-        self.answering, self.recovery = bot.answering, bot.recovery
+        self.queue, self.recovery, self.reviser = bot.queue, bot.recovery, bot.reviser
+        self.statuses, self.app = bot.statuses, bot.app
         self._sandbox = sandbox
         others = self.connections()
         self._handled: list[Any] = []
@@ -168,7 +169,7 @@ class Running:
     def _count(self, _client: Any, request: Any) -> None:
         """Acknowledged deliveries, but for the echo of what the bot itself posted."""
         event = request.payload.get("event") or {}
-        if not isinstance(event, dict) or event.get("user") != self.answering.me.user_id:
+        if not isinstance(event, dict) or event.get("user") != self.me.user_id:
             self._handled.append(event)
 
     @property
@@ -183,7 +184,7 @@ class Running:
     def settle(self, delivered: int) -> None:
         """Until everything that was delivered has been decided and answered."""
         self.decided(delivered)
-        wait_for(lambda: self.answering.idle)
+        wait_for(lambda: self.queue.idle)
 
     def disconnect(self) -> None:
         """From then on nothing is sent this way, to be lost and sent again to the next one."""
@@ -192,8 +193,8 @@ class Running:
 
     def stop(self) -> None:
         self.disconnect()
-        self.answering.drain(20)
-        self.answering.statuses.settle(PATIENCE)
+        self.queue.drain(20)
+        self.statuses.settle(PATIENCE)
         self.listeners.shutdown()
         self.journal.close()
         self.index.close()
@@ -206,9 +207,9 @@ class Running:
         self.disconnect()
         self.listeners.shutdown()
         script.dead.set()
-        wait_for(lambda: self.answering.idle)
-        self.answering.drain(0)
-        self.answering.statuses.settle(PATIENCE)
+        wait_for(lambda: self.queue.idle)
+        self.queue.drain(0)
+        self.statuses.settle(PATIENCE)
         script.dead.clear()
         self.journal.close()
         self.index.close()

@@ -255,7 +255,7 @@ def test_a_status_is_refreshed_before_slack_lets_it_fade(
 ) -> None:
     monkeypatch.setattr("bot.reply.status.REFRESH_SECONDS", 0.05)
     monkeypatch.setattr("bot.reply.status.PAUSE_SECONDS", 0.01)
-    clients = start().answering.clients
+    clients = start().clients
     ts = say(slack, "anything")
     status = Statuses(clients.hint).open("C0INCIDENT", ts, "is thinking…")
     wait_for(lambda: len(slack.calls("assistant.threads.setStatus")) >= 3)

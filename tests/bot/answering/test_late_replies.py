@@ -14,13 +14,13 @@ from tests.bot.stage import Running, Script, Slack, answered
 from tests.waiting import PATIENCE, wait_for
 
 INCIDENT = "C0INCIDENT"
-LATE = "for an hour Slack did not take it"
+LATE = "Slack did not accept it for an hour"
 OUT_OF_DATE = Retries(first_pause=0.01, longest_pause=0.001, answer=0.0)
 
 
 def taken(running: Running) -> None:
     """Until nothing waits for Slack."""
-    wait_for(lambda: running.answering.idle and not running.journal.replies_not_taken(0.0))
+    wait_for(lambda: running.queue.idle and not running.journal.replies_not_taken(0.0))
 
 
 def under_an_alert(slack: Slack, script: Script) -> tuple[str, str]:
@@ -38,7 +38,7 @@ def test_the_line_after_an_hour_takes_the_place_of_the_half_that_slack_has_taken
     running = start(retries=OUT_OF_DATE)
 
     script.reply = long_answer
-    client = running.answering.clients.post
+    client = running.clients.post
     post, calls = client.chat_postMessage, list[Any]()
 
     def post_the_first_alone(**arguments: Any) -> Any:
@@ -82,7 +82,7 @@ def test_after_the_line_a_runbook_promises_no_answer_although_slack_was_away_all
 ) -> None:
     running = start(retries=OUT_OF_DATE)
     root, _ts = under_an_alert(slack, script)
-    client = running.answering.clients.post
+    client = running.clients.post
     post, update, lines = client.chat_postMessage, client.chat_update, list[str]()
 
     def away(**_arguments: Any) -> Any:
@@ -109,7 +109,7 @@ def test_an_answer_whose_response_was_lost_does_not_take_the_runbooks_place_as_w
 ) -> None:
     running = start(retries=AT_ONCE)
     root, ts = under_an_alert(slack, script)
-    client = running.answering.clients.post
+    client = running.clients.post
     post, lost = client.chat_postMessage, list[Any]()
 
     def lose(**arguments: Any) -> Any:
@@ -154,13 +154,10 @@ def test_words_that_change_just_when_the_answer_was_posted_come_too_late_and_are
     script.gate.clear()
     say(slack, f"{AT} how do I roll back?")
     assert script.entered.wait(PATIENCE)
-    under_way: Any = running.answering._under_way  # a gap of microseconds
-    [pending] = under_way._pending.values()
+    queue: Any = running.queue  # a gap of microseconds
+    [pending] = queue._pending.values()
     too_late = threading.Event()
-    under_way._lock = Gap(
-        under_way._lock,
-        lambda: under_way.reword(pending.question, too_late.set),
-    )
+    queue._lock = Gap(queue._lock, lambda: queue.reword(pending.reply, too_late.set))
     script.gate.set()
     running.settle(2)
     assert too_late.is_set()

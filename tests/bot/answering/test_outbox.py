@@ -102,7 +102,7 @@ def test_what_slack_has_taken_of_an_answer_is_not_sent_again(
 ) -> None:
     running = start(retries=AT_ONCE)
     script.reply = long_answer
-    client = running.answering.clients.post
+    client = running.clients.post
     post, calls = client.chat_postMessage, list[Any]()
 
     def post_the_first_alone(**arguments: Any) -> Any:
@@ -125,7 +125,7 @@ def test_a_post_whose_response_was_lost_is_not_repeated_while_nobody_can_look(
     slack: Slack, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     running = start(retries=AT_ONCE)
-    client = running.answering.clients.post
+    client = running.clients.post
     post, lost = client.chat_postMessage, list[Any]()
 
     def lose(**arguments: Any) -> Any:
@@ -136,7 +136,7 @@ def test_a_post_whose_response_was_lost_is_not_repeated_while_nobody_can_look(
     monkeypatch.setattr(client, "chat_postMessage", lose)
     slack.post("fail", method="conversations.replies", status=500, times=5)
     ts = say(slack, f"{AT} how do I roll back?")
-    wait_for(lambda: not running.journal.replies_not_taken(0.0) and running.answering.idle and lost)
+    wait_for(lambda: not running.journal.replies_not_taken(0.0) and running.queue.idle and lost)
     running.settle(2)
     assert len(lost) == 1
     assert len(replies(slack, ts)) == 1
@@ -150,7 +150,7 @@ def test_after_an_hour_one_line_offers_to_try_again_and_the_button_does(
     ts = say(slack, f"{AT} how do I roll back?")
     [line] = wait_for(lambda: replies(slack, ts))
     running.settle(2)
-    assert "for an hour Slack did not take it" in line["text"]
+    assert "Slack did not accept it for an hour" in line["text"]
     assert "Try again" in json.dumps(line["blocks"])
     assert len(script.conversations) == 1
     place = {"channel": "C0INCIDENT", "ts": line["ts"]}
@@ -194,7 +194,7 @@ def test_the_end_of_a_process_tries_once_more(slack: Slack, start: Start, script
     ts = say(slack, f"{AT} how do I roll back?")
     running.settle(2)
     assert waiting(running)
-    running.answering.drain(PATIENCE)
+    running.queue.drain(PATIENCE)
     assert len(replies(slack, ts)) == 1
     assert len(script.conversations) == 1
 

@@ -49,7 +49,7 @@ def test_sigterm_leaves_unfinished_answers_for_the_next_start(
     script.gate.clear()
     ts = say(slack, f"{AT} how do I roll back?")
     assert script.entered.wait(PATIENCE)
-    first.answering.drain(0.1)
+    first.queue.drain(0.1)
     script.gate.set()
     start()
     reply_to(slack, ts)

@@ -9,10 +9,10 @@ import pytest
 from slack_bolt import App
 
 from bot.question.event import Question
-from bot.question.thread import EVENT_TYPE
 from bot.sandbox.server import Sandbox
 from bot.settings import BotSettings
 from bot.slack.clients import SlackRefused, identify, open_clients
+from bot.slack.identity import REPLY
 from bot.slack.socket_mode import SlackSocket
 from tests.bot.conftest import Start
 from tests.bot.stage import Json, Script, Slack
@@ -107,7 +107,7 @@ def test_a_reply_whose_word_from_slack_was_lost_is_not_posted_again(
     slack: Slack, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     running = start()
-    client = running.answering.clients.post
+    client = running.clients.post
     post = client.chat_postMessage
     lost: list[Any] = []
 
@@ -252,7 +252,7 @@ def test_a_claim_that_nobody_works_on_runs_out(slack: Slack, start: Start, scrip
     script.gate.clear()
     ts = say(slack, f"{AT} how do I roll back?")
     assert script.entered.wait(PATIENCE)
-    worked_on = running.journal.in_thread(running.answering.me.team_id, "C0INCIDENT", ts)[0].key
+    worked_on = running.journal.in_thread(running.me.team_id, "C0INCIDENT", ts)[0].key
     dropped = replace(worked_on, ts="1.1")
     team, channel, other = astuple(dropped)
     running.journal.note(
@@ -265,7 +265,7 @@ def test_a_claim_that_nobody_works_on_runs_out(slack: Slack, start: Start, scrip
         return [each.lease_until for each in noted if each is not None]
 
     before = leases()
-    running.answering.renew()
+    running.queue.renew()
     after = leases()
     assert after[0] > before[0]
     assert after[1] == before[1]
@@ -345,11 +345,11 @@ def test_an_answer_that_a_crash_left_without_its_last_part_is_made_again(
     ts = say(slack, f"{AT} how do I roll back?")
     assert script.entered.wait(PATIENCE)
     payload = {"answer": "a1", "question": ts, "part": 0, "parts": 2}
-    half = first.answering.clients.post.chat_postMessage(
+    half = first.clients.post.chat_postMessage(
         channel="C0INCIDENT",
         thread_ts=ts,
         text="First half",
-        metadata={"event_type": EVENT_TYPE, "event_payload": payload},
+        metadata={"event_type": REPLY, "event_payload": payload},
     )
     first.die(script)
     script.gate.set()

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from bot.listeners.edits import Edits
-from bot.question.event import read_message
+from bot.question.event import read_question
+from bot.question.thread_message import read_thread_message
 from tests.bot.conftest import Start
 from tests.bot.stage import Json, Script, Slack
 from tests.waiting import PATIENCE, wait_for
@@ -45,7 +45,7 @@ def test_a_mention_edited_into_no_question_is_called_off(
     running.decided(2)
     assert script.entered.wait(PATIENCE)
     slack.post("edit", channel="C0INCIDENT", ts=ts, text=words)
-    wait_for(lambda: running.answering.idle)
+    wait_for(lambda: running.queue.idle)
     script.gate.set()
     running.settle(3)
     assert not slack.posts()
@@ -62,7 +62,7 @@ def test_a_follow_up_edited_into_thanks_is_called_off_and_back_again_answered(
     ts = say(slack, "and how do I check it?", thread_ts=root)
     assert script.entered.wait(PATIENCE)
     slack.post("edit", channel="C0INCIDENT", ts=ts, text="thanks, found it!")
-    wait_for(lambda: running.answering.idle)
+    wait_for(lambda: running.queue.idle)
     script.gate.set()
     assert len(slack.posts()) == 1
     slack.post("edit", channel="C0INCIDENT", ts=ts, text=f"{AT} and how do I check it?")
@@ -73,7 +73,7 @@ def test_an_edit_that_comes_while_the_answer_is_posted_is_offered_an_answer_of_i
     slack: Slack, start: Start, script: Script, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     running = start()
-    client = running.answering.clients.post
+    client = running.clients.post
     post, posting, gate = client.chat_postMessage, threading.Event(), threading.Event()
 
     def post_slowly(**arguments: Any) -> Any:
@@ -104,12 +104,14 @@ def test_an_edit_that_another_process_hears_of_takes_the_question_over(
     second = start(database_url=shared)
     [message] = slack.messages("C0INCIDENT", ts)
     edited = {**message, "text": f"{AT} how do I roll back?", "edited": {"ts": ts}}
-    question = read_message(edited, second.answering.me, channel="C0INCIDENT")
+    question = read_question(
+        read_thread_message(edited, second.me), second.me, channel="C0INCIDENT"
+    )
     assert question is not None
-    Edits(second.answering).revise(question)
+    second.reviser.revise(question)
     wait_for(lambda: len(script.conversations) == 2)
     script.gate.set()
-    wait_for(lambda: first.answering.idle and second.answering.idle)
+    wait_for(lambda: first.queue.idle and second.queue.idle)
     assert script.conversations[-1].question == "how do I roll back?"
     assert [post["metadata"]["event_payload"]["answer"] for post in slack.posts()] == [
         second.journal.answers()[0].id
@@ -134,7 +136,7 @@ def test_an_answer_that_is_given_again_is_made_good_after_a_crash_beside_the_fir
     script.gate.set()
     second = start()
     wait_for(lambda: len(slack.posts()) == 2)
-    wait_for(lambda: second.answering.idle)
+    wait_for(lambda: second.queue.idle)
     assert len(slack.messages("C0INCIDENT", ts)) == 3
     assert script.conversations[-1].question == "how do I roll back on eu?"
     second.recovery.recover(at_start=True)
@@ -254,7 +256,7 @@ def test_a_runbook_goes_with_the_deleted_question_that_it_was_posted_for(
     root, ts = under_an_alert(slack, script)
     assert len(runbooks(slack, root)) == 1
     slack.post("delete", channel="C0INCIDENT", ts=ts)
-    wait_for(lambda: running.answering.idle)
+    wait_for(lambda: running.queue.idle)
     assert not runbooks(slack, root)
 
 
@@ -264,7 +266,7 @@ def test_a_runbook_stays_after_a_word_to_stop_and_promises_no_answer_any_longer(
     running = start()
     root, _ = under_an_alert(slack, script)
     say(slack, "stop", thread_ts=root)
-    wait_for(lambda: running.answering.idle)
+    wait_for(lambda: running.queue.idle)
     [runbook] = runbooks(slack, root)
     assert runbook["text"].startswith("Runbook")
     assert "Stopped" in str(runbook["blocks"])

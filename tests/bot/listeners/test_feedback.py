@@ -15,8 +15,9 @@ from bot.blocks.elements import section
 from bot.journal.records import answer_record
 from bot.listeners.feedback import passage_blocks, summary
 from bot.listeners.home import EXAMPLES, run_lines
+from bot.listeners.interaction import read_interaction
 from bot.question.event import Key, by_hand
-from bot.reply.in_private import say
+from bot.slack.identity import Identity
 from ingest.runs.record import Run
 from tests.bot import test_run
 from tests.bot.stage import RUNBOOK, Json
@@ -51,15 +52,18 @@ def test_a_call_for_a_human_that_slack_refused_can_be_made_again(system: System)
 
 
 @pytest.mark.parametrize("place", ["message", "container"])
-def test_what_is_said_of_a_click_stands_in_its_thread_whoever_sees_the_message(place: str) -> None:
-    said: list[Json] = []
+def test_a_line_about_a_click_is_shown_in_its_thread_whoever_sees_the_message(place: str) -> None:
+    shown: list[Json] = []
 
     def respond(**message: object) -> WebhookResponse:
-        said.append(message)
+        shown.append(message)
         return WebhookResponse(url="", status_code=200, body="ok", headers={})
 
-    assert say(cast(Respond, respond), "Noted.", body={place: {"thread_ts": "1.1"}}) is None
-    assert [message["thread_ts"] for message in said] == ["1.1"]
+    respond.response_url = "https://slack.invalid"  # type: ignore[attr-defined]  # as Bolt's own has
+    me = Identity("U0FOOTNOTE", None, "T0SANDBOX")
+    body = {place: {"thread_ts": "1.1"}}
+    read_interaction(body, cast(Respond, respond), me, is_public=False).say("Noted.")
+    assert [message["thread_ts"] for message in shown] == ["1.1"]
 
 
 def test_a_reason_is_thanked_for(system: System) -> None:

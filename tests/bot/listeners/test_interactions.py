@@ -51,7 +51,7 @@ def test_the_shortcut_answers_each_person_who_uses_it(slack: Slack, start: Start
     for number, user in enumerate((ONCALL, ENGINEER), 1):
         ask_about(slack, ts, user)
         wait_for(functools.partial(answered_times, slack, ts, number))
-        wait_for(lambda: running.answering.idle)  # until then it is being answered
+        wait_for(lambda: running.queue.idle)  # until then it is being answered
     running.settle(3)
     askers = [m["metadata"]["event_payload"]["asker"] for m in replies(slack, ts)]
     assert askers == [ONCALL, ENGINEER]
@@ -130,7 +130,7 @@ def test_where_footnote_is_no_member_a_shortcut_says_so_and_promises_nothing(
     assert (
         told["text"] == "I am not in this channel, so I cannot post here. Invite me and try again."
     )
-    wait_for(lambda: running.answering.idle)
+    wait_for(lambda: running.queue.idle)
     assert not script.conversations
 
 
@@ -175,7 +175,7 @@ def test_a_private_question_that_goes_wrong_says_so(
     command(slack, "how do I roll back?")
     wait_for(lambda: any("Something went wrong" in m["text"] for m in whispers(slack)))
     assert not slack.posts()
-    wait_for(lambda: running.answering.idle)
+    wait_for(lambda: running.queue.idle)
 
 
 @contextmanager
@@ -221,7 +221,7 @@ def test_a_private_question_is_told_when_the_process_ends_first(
     script.gate.clear()
     command(slack, "how do I roll back?")
     assert script.entered.wait(PATIENCE)
-    running.answering.drain(0.1)
+    running.queue.drain(0.1)
     assert any("Please ask again" in m["text"] for m in whispers(slack))
 
 
@@ -253,7 +253,7 @@ def test_an_update_whose_word_from_slack_was_lost_is_not_posted_as_well(
     slack: Slack, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     running = start()
-    client = running.answering.clients.post
+    client = running.clients.post
     update = client.chat_update
     lost: list[Any] = []
 

@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
-from bot.question.event import Question, read_message
+from bot.question.event import Question, read_question
 from bot.question.policy import decide
+from bot.question.thread_message import ThreadMessage, read_thread_message
 from bot.slack.identity import NOTICE, Identity
 
 ME = Identity("U0FOOTNOTE", "B0FOOTNOTE", "T0SANDBOX")
@@ -15,7 +16,7 @@ NAMES = {"U0SAM": "sam", "U0KIM": "Kim Lee", "U0LEE": "lee"}
 Said = tuple[str, str]
 
 
-def message(number: int, said: Said) -> dict[str, Any]:
+def message(number: int, said: Said, **more: Any) -> ThreadMessage:
     who, text = said
     ids = {"bot": "U0FOOTNOTE", "notice": "U0FOOTNOTE", "alert": "U0ALERTS"}
     found: dict[str, Any] = {
@@ -28,15 +29,15 @@ def message(number: int, said: Said) -> dict[str, Any]:
         found["bot_id"] = "B0ALERTS" if who == "alert" else "B0FOOTNOTE"
     if who == "notice":
         found["metadata"] = {"event_type": NOTICE, "event_payload": {}}
-    return found
+    return read_thread_message({**found, **more}, ME)
 
 
 def hear(*said: Said, channel: str = "C0X", answering: bool = False) -> tuple[str, str]:
     """What becomes of the last message of a thread."""
     thread = [message(number, line) for number, line in enumerate(said)]
-    question = read_message(thread[-1], ME, channel=channel)
+    question = read_question(thread[-1], ME, channel=channel)
     assert isinstance(question, Question)
-    decision = decide(question, thread, ME, answering=answering, name_of=NAMES.get)
+    decision = decide(question, thread, ME, is_answering=answering, name_of=NAMES.get)
     return decision.action, decision.reason
 
 
@@ -121,7 +122,7 @@ def edited(*after: Said) -> str:
     """What becomes of a follow-up that was changed after others had written."""
     said = (*ASKED, ("sam", "and for the eu?"), *after)
     thread = [message(number, line) for number, line in enumerate(said)]
-    question = read_message({**thread[2], "edited": {}}, ME, channel="C0X")
+    question = read_question(message(2, said[2], edited={}), ME, channel="C0X")
     assert isinstance(question, Question)
     return decide(question, thread, ME, name_of=NAMES.get).reason
 
@@ -149,22 +150,23 @@ def test_direct_messages_are_always_for_it() -> None:
 
 
 def test_who_had_it_answer_without_a_mention_may_go_on_asking() -> None:
-    root, reply = message(0, ("kim", "ledger is slow")), message(1, ("bot", "Look there [a-0]."))
-    reply["metadata"] = {"event_type": "footnote_answer", "event_payload": {"asker": "U0SAM"}}
+    metadata = {"event_type": "footnote_answer", "event_payload": {"asker": "U0SAM"}}
+    root = message(0, ("kim", "ledger is slow"))
+    reply = message(1, ("bot", "Look there [a-0]."), metadata=metadata)
     for who, action in (("sam", "answer"), ("lee", "ignore")):
         follow_up = message(2, (who, "and what if that does not help?"))
-        question = read_message(follow_up, ME, channel="C0X")
+        question = read_question(follow_up, ME, channel="C0X")
         assert isinstance(question, Question)
         assert decide(question, [root, reply, follow_up], ME, name_of=NAMES.get).action == action
 
 
 def test_a_word_to_stop_is_heard_where_it_stands_in_blocks_alone() -> None:
     section = {"type": "rich_text_section", "elements": [{"type": "text", "text": "please stop"}]}
-    told = message(2, ("sam", "")) | {"blocks": [{"type": "rich_text", "elements": [section]}]}
+    told = message(2, ("sam", ""), blocks=[{"type": "rich_text", "elements": [section]}])
     later = message(3, ("sam", "and what then?"))
     thread = [*(message(n, said) for n, said in enumerate(ASKED)), told, later]
     for number, decision in ((2, "stop"), (3, "ignore")):
-        question = read_message(thread[number], ME, channel="C0X")
+        question = read_question(thread[number], ME, channel="C0X")
         assert isinstance(question, Question)
         assert decide(question, thread, ME).action == decision
 

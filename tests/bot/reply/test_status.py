@@ -82,7 +82,7 @@ def test_a_process_that_ends_clears_what_it_shows(
     ask(slack)
     assert script.entered.wait(PATIENCE)
     wait_for(lambda: states(slack, LINE))
-    running.answering.drain(0.1)
+    running.queue.drain(0.1)
     wait_for(lambda: states(slack, SESSION)[-1] == "active")
     assert states(slack, LINE)[-1] == ""
 
@@ -130,7 +130,7 @@ def test_a_question_that_was_interrupted_three_times_is_given_up_aloud(
         return [m for m in slack.messages("C0INCIDENT", ts) if m.get("bot_id") == "B0FOOTNOTE"]
 
     [line] = wait_for(told)
-    assert "given it up" in line["text"]
+    assert "I have given up" in line["text"]
     assert "Reference: `" in line["text"]
     assert len(script.conversations) == asked == 3
     last.recovery.recover(at_start=True)

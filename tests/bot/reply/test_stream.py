@@ -227,7 +227,7 @@ def test_a_begun_stream_whose_word_was_lost_is_found_and_becomes_the_reply(
     slack: Slack, start: Start, script: Script, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     running = start()
-    hint = running.answering.clients.hint
+    hint = running.clients.hint
     begin = hint.chat_startStream
 
     def lose(**arguments: Any) -> None:
@@ -322,7 +322,7 @@ def test_sigterm_in_the_middle_is_said_and_made_good(
     script.gate.clear()
     ts = ask(slack)
     assert script.entered.wait(PATIENCE)
-    first.answering.drain(0.1)
+    first.queue.drain(0.1)
     [half] = replies(slack, ts)
     assert "restarting" in json.dumps(half["blocks"][-1])
     script.gate.set()
