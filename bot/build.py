@@ -10,8 +10,9 @@ from datetime import timedelta
 
 from slack_bolt import App
 
+from agent.conversation import Answerer
 from bot.answering.decide import Decider, QuestionHandler
-from bot.answering.deliver import Answerer, Delivery, FindRunbook, Render
+from bot.answering.deliver import Delivery, FindRunbook, Render
 from bot.answering.outbox import Retries
 from bot.answering.queue import AnswerQueue
 from bot.answering.rate_limit import RateLimit
@@ -22,7 +23,7 @@ from bot.answering.stop import Stopper
 from bot.answering.workers import Workers
 from bot.channels import Channel, Channels
 from bot.journal.claims import Journal
-from bot.listeners.again import AnswerAgain
+from bot.listeners.answer_again import AnswerAgain
 from bot.listeners.bolt import BoltListener, build_app, catch_all
 from bot.listeners.commands import Commands
 from bot.listeners.feedback import Feedback

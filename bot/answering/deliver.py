@@ -9,12 +9,10 @@ import threading
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from agent.answer import Answer
-from agent.conversation import Conversation
+from agent.conversation import Answerer
 from agent.errors import Cancelled
-from agent.trace import Progress
 from bot.answering.short_replies import ShortReplies
 from bot.answering.unsent import UnsentAnswer, end_preview, record
 from bot.channels import Channel
@@ -24,29 +22,15 @@ from bot.question.event import Key, Question
 from bot.question.thread import runbook_for
 from bot.question.thread_message import ThreadMessage
 from bot.question.turns import alert_text, build_conversation, unread_notes
-from bot.reply.outgoing import Reply, SlackMessage
+from bot.reply.outgoing import Reply
 from bot.reply.runbook_first import PostedRunbook
 from bot.reply.status import Status
 from bot.reply.stream import Stream
 from bot.reply.wording import THINKING, failed, with_notes
 from bot.slack.clients import Clients
-from bot.slack.identity import Identity
+from bot.slack.identity import Identity, SlackMessage
 
 log = logging.getLogger(__name__)
-
-
-class Answerer(Protocol):
-    """The agent."""
-
-    def answer(
-        self,
-        conversation: Conversation,
-        *,
-        on_progress: Callable[[Progress], None] | None = None,
-        on_paragraph: Callable[[Answer], bool] | None = None,
-        cancel: threading.Event | None = None,
-    ) -> Answer:
-        """Answer the newest turn. Raises Cancelled once ``cancel`` is set."""
 
 
 Render = Callable[[Answer], Sequence[SlackMessage]]

@@ -5,10 +5,8 @@ Counted in the journal, so that the limits hold over restarts and for all replic
 
 import time
 from dataclasses import dataclass
-from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.orm import InstrumentedAttribute
 
 from bot.journal.claims import Journal
 from bot.journal.records import NotedMessage
@@ -28,22 +26,21 @@ class RateLimit:
 
     def refusal(self, question: Question) -> str | None:
         """Return why a question is refused, in words for its asker, or None if it is not."""
+        user, channel = question.user, question.channel
         limits = (
-            (NotedMessage.user, question.user, self.user, "you"),
-            (NotedMessage.channel, question.channel, self.channel, "this channel"),
+            (self.user if user else 0, NotedMessage.user == user, "you"),
+            (self.channel, NotedMessage.channel == channel, "this channel"),
         )
-        for column, value, most, where in limits:
-            if value and most and (wait := self._wait(question, column, value, most)):
+        for most, is_same, where in limits:
+            if most and (wait := self._wait(question, is_same, most)):
                 return too_often(wait, where)
         return None
 
-    def _wait(
-        self, question: Question, column: InstrumentedAttribute[Any], value: str, most: int
-    ) -> float:
+    def _wait(self, question: Question, is_same: sa.ColumnElement[bool], most: int) -> float:
         """Return the seconds until there is room. Refused questions do not count."""
         since = time.time() - _MINUTE
         claimed_at = sa.select(NotedMessage.claimed_at).where(
-            column == value,
+            is_same,
             NotedMessage.claimed_at > since,
             NotedMessage.state != "refused",
             NotedMessage.ts != question.ts,

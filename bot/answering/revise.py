@@ -14,7 +14,7 @@ from bot.question.event import Question
 from bot.question.policy import Decision
 from bot.question.thread import ThreadReader, replies_to
 from bot.question.thread_message import ThreadMessage
-from bot.reply.answer_again import offer_again
+from bot.reply.again_button import offer_again
 from bot.slack.clients import SLACK_FAILED, slack_error
 
 log = logging.getLogger(__name__)

@@ -13,7 +13,7 @@ from bot.blocks.elements import section
 from bot.journal.claims import Journal
 from bot.journal.database import JournalError
 from bot.question.event import Key
-from bot.reply.answer_again import again_block
+from bot.reply.again_button import again_block
 from bot.reply.outgoing import NotPosted, Outgoing, Part, Reply, Unposted, line_part
 from bot.reply.runbook_first import PostedRunbook
 from bot.reply.status import Status

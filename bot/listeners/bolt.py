@@ -10,11 +10,11 @@ import re
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from typing import Any
 
 from slack_bolt import Ack, App, BoltRequest, BoltResponse
 from slack_sdk import WebClient
 
+from bot.slack.identity import SlackJson
 from ingest.errors import FootnoteError
 
 log = logging.getLogger(__name__)
@@ -61,7 +61,7 @@ def build_app(
 def catch_all() -> list[BoltListener]:
     """Acknowledge what has no listener. Slack would deliver it again."""
 
-    def ignore_event(body: dict[str, Any]) -> None:
+    def ignore_event(body: SlackJson) -> None:
         log.debug("nothing to do for an event of type %s", body["event"].get("type"))
 
     def ignore(ack: Ack) -> None:
@@ -96,7 +96,7 @@ class _CheckingApp(App):
         return BoltResponse(status=200 if req.mode == "socket_mode" else 400, body="")
 
 
-def _is_well_formed(body: dict[str, Any]) -> bool:
+def _is_well_formed(body: SlackJson) -> bool:
     event, actions = body.get("event", {"type": ""}), body.get("actions", [{}])
     return (
         isinstance(event, dict)

@@ -9,7 +9,6 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
 
 from cachetools import LRUCache
 from slack_sdk import WebClient
@@ -17,7 +16,7 @@ from slack_sdk import WebClient
 from agent.answer import Answer
 from bot.answering.decide import QuestionHandler
 from bot.blocks.around import HUMAN
-from bot.blocks.elements import actions, button, context
+from bot.blocks.elements import Block, actions, button, context
 from bot.channels import OFF, Channel
 from bot.journal.claims import Journal
 from bot.listeners.interaction import Interaction, InteractionListener
@@ -26,10 +25,10 @@ from bot.question.event import Key, Question, by_hand
 from bot.reading.mrkdwn import escape, read_text
 from bot.reply.in_private import InPrivate, delete_original
 from bot.reply.in_thread import InThread
-from bot.reply.outgoing import NotPosted, SlackMessage
+from bot.reply.outgoing import NotPosted
 from bot.reply.wording import HELP, LOOKING_UP
 from bot.slack.clients import SLACK_FAILED, slack_error
-from bot.slack.identity import Identity
+from bot.slack.identity import Identity, SlackMessage
 
 log = logging.getLogger(__name__)
 
@@ -201,7 +200,7 @@ def private_messages(
     return shortened
 
 
-def _without(block: dict[str, Any], action_id: str) -> dict[str, Any]:
+def _without(block: Block, action_id: str) -> Block:
     if block.get("block_id") != "footnote_actions":
         return block
     return {**block, "elements": [e for e in block["elements"] if e["action_id"] != action_id]}

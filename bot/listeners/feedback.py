@@ -6,10 +6,9 @@ are stored are those written into the reason form.
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any
 
 from bot.blocks.around import FEEDBACK, HUMAN, PASSAGES
-from bot.blocks.elements import code, link, section
+from bot.blocks.elements import Block, code, link, section
 from bot.journal.claims import Journal
 from bot.journal.records import AnswerRecord
 from bot.listeners.interaction import Interaction, InteractionListener
@@ -156,7 +155,7 @@ class Feedback:
         return {d.path: d.owner for d in documents if d.path in cited and d.owner}
 
 
-def reason_form(answer_id: str) -> dict[str, Any]:
+def reason_form(answer_id: str) -> Block:
     """Return the form that a thumb down opens."""
     return {
         "type": "modal",
@@ -217,18 +216,14 @@ def mention(ident: str) -> str:
     return f"<!subteam^{ident}>" if ident.startswith("S") else f"<@{ident}>"
 
 
-def passage_blocks(
-    passages: Sequence[Passage], cited: Collection[str] = ()
-) -> list[dict[str, Any]]:
+def passage_blocks(passages: Sequence[Passage], cited: Collection[str] = ()) -> list[Block]:
     """Return blocks with passages verbatim, each under its id, cited ones marked.
 
     They are preformatted, so nothing in them is markup.
     """
-    blocks: list[dict[str, Any]] = []
+    blocks: list[Block] = []
     for passage in passages:
-        head: list[dict[str, Any]] = [
-            {"type": "text", "text": f"[{passage.id}]", "style": {"bold": True}}
-        ]
+        head: list[Block] = [{"type": "text", "text": f"[{passage.id}]", "style": {"bold": True}}]
         if passage.url:
             head = [{"type": "link", "url": passage.url, "text": f"[{passage.id}]"}]
         title = " > ".join(dict.fromkeys((passage.title, *passage.heading)))

@@ -8,7 +8,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 from bot.blocks.around import ago
 from bot.blocks.elements import code, header, link, section
@@ -29,6 +28,9 @@ log = logging.getLogger(__name__)
 
 LastRun = Callable[[], Run | None]
 """Returns the newest finished ingest, or None before the first one."""
+
+HomeView = dict[str, object]
+"""The view of a home tab, as Slack accepts it."""
 
 EXAMPLES = (
     ("What do the docs cover?", "What can you tell me about, from the docs?"),
@@ -84,7 +86,7 @@ class Home:
         except SLACK_FAILED as error:
             log.info("could not show the home of a person: %s", slack_error(error))
 
-    def _view(self, user: str) -> dict[str, Any]:
+    def _view(self, user: str) -> HomeView:
         return home_view(self.status_lines(), self._recent(user))
 
     def _suggest(self, channel: str) -> None:
@@ -167,12 +169,12 @@ def _is_used(path: str) -> bool:
     return path.startswith(_USED) or path.endswith(_USED)
 
 
-def refusal_view(refusal: str) -> dict[str, Any]:
+def refusal_view(refusal: str) -> HomeView:
     """Return the home tab of a person who may not use Footnote."""
     return {"type": "home", "blocks": [section(refusal)]}
 
 
-def home_view(status: Sequence[str], recent: Sequence[str]) -> dict[str, Any]:
+def home_view(status: Sequence[str], recent: Sequence[str]) -> HomeView:
     """Return the home tab of one person."""
     help_lines = [
         "• Mention me in a channel, or write to me here. In a thread I read what was said before.",

@@ -5,10 +5,11 @@ Slack's payload is read here, and nowhere after this.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from slack_bolt import Ack, Respond
 
+from bot.blocks.elements import Block
 from bot.listeners.bolt import BoltListener
 from bot.question.access import Access, Asker
 from bot.question.thread_message import ThreadMessage, read_thread_message
@@ -42,7 +43,7 @@ class Interaction:
     inputs: Mapping[str, str]
     """What was written into the form, by action id."""
 
-    def say(self, text: str, blocks: Sequence[dict[str, Any]] | None = None) -> None:
+    def say(self, text: str, blocks: Sequence[Block] | None = None) -> None:
         """Show a message to this person alone, if Slack gives a way to: a form has none."""
         if self.respond.response_url:
             say(self.respond, text, blocks, thread_ts=self.thread_ts)
@@ -63,7 +64,7 @@ class InteractionListener:
     def guarded(self, access: Access, me: Identity) -> BoltListener:
         """Acknowledge everything, and handle it for those who may use Footnote there."""
 
-        def handle(ack: Ack, body: dict[str, Any], respond: Respond) -> None:
+        def handle(ack: Ack, body: SlackJson, respond: Respond) -> None:
             ack()
             interaction = read_interaction(body, respond, me, is_public=self.is_public)
             refusal = access.refusal(interaction.asker, when_off=self.when_off)

@@ -9,19 +9,13 @@ from typing import Any
 from slack_bolt import Respond
 
 from agent.answer import Answer
+from bot.blocks.elements import Block
 from bot.question.event import Question
 from bot.reply.in_thread import NOWHERE
-from bot.reply.outgoing import (
-    ContentRefused,
-    NotPosted,
-    Outgoing,
-    Part,
-    SlackMessage,
-    Unposted,
-    answer_parts,
-)
+from bot.reply.outgoing import ContentRefused, NotPosted, Outgoing, Part, Unposted, answer_parts
 from bot.reply.stream import Stream
 from bot.slack.clients import CONTENT, LIMITED, SLACK_FAILED, TROUBLE, slack_error
+from bot.slack.identity import SlackMessage
 
 log = logging.getLogger(__name__)
 
@@ -77,7 +71,7 @@ class InPrivate:
 def say(
     respond: Respond,
     text: str,
-    blocks: Sequence[dict[str, Any]] | None = None,
+    blocks: Sequence[Block] | None = None,
     *,
     thread_ts: str | None = None,
 ) -> str | None:

@@ -6,25 +6,16 @@ After a lost response the thread is read before anything is posted again.
 import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from slack_sdk import WebClient
 
 from agent.answer import Answer
 from bot.question.event import Question
 from bot.question.thread import ThreadReader
-from bot.reply.outgoing import (
-    ContentRefused,
-    NotPosted,
-    Outgoing,
-    Part,
-    SlackMessage,
-    Unposted,
-    answer_parts,
-)
+from bot.reply.outgoing import ContentRefused, NotPosted, Outgoing, Part, Unposted, answer_parts
 from bot.reply.stream import Stream
 from bot.slack.clients import CONTENT, METADATA, SLACK_FAILED, is_passing, may_heal, slack_error
-from bot.slack.identity import REPLY, Identity, read_metadata
+from bot.slack.identity import REPLY, Identity, Payload, SlackMessage, read_metadata
 
 log = logging.getLogger(__name__)
 
@@ -167,7 +158,7 @@ class InThread:
             **message,
         )
 
-    def _post(self, message: SlackMessage, payload: dict[str, Any]) -> str:
+    def _post(self, message: SlackMessage, payload: Payload) -> str:
         posted = self.client.chat_postMessage(
             channel=self.question.channel,
             thread_ts=self.question.thread_ts,
@@ -179,7 +170,7 @@ class InThread:
         return str(posted["ts"])
 
     def _arrived(
-        self, payload: dict[str, Any], ts: str | None = None, *, or_fail: bool = False
+        self, payload: Payload, ts: str | None = None, *, or_fail: bool = False
     ) -> str | None:
         """Timestamp of this very message if it reached Slack although its response was lost.
 
@@ -201,7 +192,7 @@ class InThread:
         return None
 
 
-def _metadata(part: Part) -> dict[str, Any]:
+def _metadata(part: Part) -> dict[str, object]:
     return {"event_type": REPLY, "event_payload": part.payload}
 
 

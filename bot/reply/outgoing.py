@@ -9,20 +9,19 @@ import logging
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
 from agent.answer import Answer
+from bot.blocks.elements import Block
 from bot.question.event import Question
 from bot.reading.message import message_text
 from bot.reading.mrkdwn import plain_parts
 from bot.reply.stream import Stream
+from bot.slack.identity import Payload, SlackMessage
 
 log = logging.getLogger(__name__)
 
 MAX_METADATA = 3_000
-
-SlackMessage = dict[str, Any]
-"""Text and blocks of a message, as arguments of ``chat.postMessage``."""
 
 
 class NotPosted(Exception):
@@ -53,7 +52,7 @@ class Part:
     """One Slack message of a reply, and the payload of its metadata."""
 
     message: SlackMessage
-    payload: dict[str, Any]
+    payload: Payload
     form: Literal["rendered", "plain", "line"] = "rendered"
 
     def plainer(self) -> "list[Part]":
@@ -164,27 +163,26 @@ def answer_parts(
     )
 
 
-def line_part(
-    question: Question, text: str, reference: str, blocks: Sequence[dict[str, Any]] = ()
-) -> Part:
+def line_part(question: Question, text: str, reference: str, blocks: Sequence[Block] = ()) -> Part:
     """Return a short line instead of an answer, with a reference for its metadata."""
-    payload = {"answer": reference, "question": question.ts, "part": 0, "parts": 1}
+    payload: Payload = {"answer": reference, "question": question.ts, "part": 0, "parts": 1}
     message: SlackMessage = {"text": text}
     if blocks:
         message["blocks"] = list(blocks)
     return Part(message, payload)
 
 
-def answer_payload(answer: Answer, question: Question, part: int, parts: int) -> dict[str, Any]:
+def answer_payload(answer: Answer, question: Question, part: int, parts: int) -> Payload:
     """Return a message's metadata: ids and hashes, no text, and only as many chunks as fit."""
-    payload: dict[str, Any] = {
+    cited: list[dict[str, str]] = []
+    payload: Payload = {
         "answer": answer.id,
         "question": question.ts,
         "revision": answer.revision or "",
         "verdict": answer.verdict,
         "part": part,
         "parts": parts,
-        "cited": [],
+        "cited": cited,
     }
     if question.origin != "message":  # no message in the thread tells who asked
         payload["asker"] = question.user
@@ -195,5 +193,5 @@ def answer_payload(answer: Answer, question: Question, part: int, parts: int) ->
             size += len(json.dumps(entry)) + 2
             if size > MAX_METADATA:
                 break
-            payload["cited"].append(entry)
+            cited.append(entry)
     return payload

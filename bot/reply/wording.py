@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any
+
+from bot.slack.identity import SlackMessage
 
 HELP = (
     "Ask me something about the docs, for example: `@Footnote how do I roll back a deploy?` "
@@ -28,7 +29,7 @@ BUSY = "Too many questions at once: I cannot answer yours now. Please ask again 
 NOT_NOW = "Something I depend on is unavailable. Please try again in a minute."
 
 
-def with_notes(message: dict[str, Any], notes: Sequence[str]) -> dict[str, Any]:
+def with_notes(message: SlackMessage, notes: Sequence[str]) -> SlackMessage:
     """Return the message with the notes as a line above it."""
     if not notes:
         return message

@@ -9,6 +9,10 @@ from bot.reading.block_text import items, string
 
 SlackJson = Mapping[str, Any]
 """A JSON object as Slack sends it; nothing in it is checked."""
+SlackMessage = dict[str, Any]
+"""Text and blocks of a message, as arguments of ``chat.postMessage``."""
+Payload = dict[str, object]
+"""Payload of a message's metadata, as an argument."""
 
 REPLY = "footnote_answer"
 """Metadata type of replies."""

@@ -16,7 +16,7 @@ from bot.question.thread_message import ThreadMessage, read_thread_message
 from bot.question.turns import alert_text, build_conversation, question_text, unread_notes
 from bot.reading.mrkdwn import plain_parts
 from bot.reply.outgoing import MAX_METADATA, answer_payload
-from bot.slack.identity import NOTICE, Identity
+from bot.slack.identity import NOTICE, Identity, read_metadata
 from ingest.documents import Passage
 
 ME = Identity("U0FOOTNOTE", "B0FOOTNOTE", "T1")
@@ -151,7 +151,8 @@ def test_metadata_holds_as_many_chunks_as_fit() -> None:
         for n in range(200)
     )
     payload = answer_payload(Answer("a1", "q", "answered", citations=cited), ask(), 0, 2)
-    assert 10 < len(payload["cited"]) < 200
+    cited_ids = read_metadata(payload).cited
+    assert 10 < len(cited_ids) < 200
     assert len(str(payload)) <= MAX_METADATA + 100
     assert (
         answer_payload(Answer("a1", "q", "answered", citations=cited), ask(), 1, 2)["cited"] == []

@@ -12,7 +12,7 @@ from bot.journal.claims import Journal
 from bot.listeners.interaction import Interaction, InteractionListener
 from bot.question.event import Key, by_hand
 from bot.question.thread import ThreadReader
-from bot.reply.answer_again import remove_offer
+from bot.reply.again_button import remove_offer
 from bot.reply.wording import NOT_NOW
 from bot.slack.clients import SLACK_FAILED, slack_error
 

@@ -1,12 +1,11 @@
 """The button under a reply that asks for another answer to the same question."""
 
 import logging
-from typing import Any
 
 from slack_sdk import WebClient
 
 from bot.blocks.around import AGAIN
-from bot.blocks.elements import actions, button
+from bot.blocks.elements import Block, actions, button
 from bot.question.event import Question
 from bot.question.thread_message import ThreadMessage
 from bot.reading.block_text import items
@@ -17,7 +16,7 @@ log = logging.getLogger(__name__)
 _MAX_TEXT = 3_900
 
 
-def again_block(question: Question, label: str) -> dict[str, Any]:
+def again_block(question: Question, label: str) -> Block:
     """Return a block with the button; its value names thread and question."""
     return actions(AGAIN, [button(AGAIN, label, f"{question.thread_ts} {question.ts}")])
 
@@ -33,9 +32,7 @@ def remove_offer(client: WebClient, channel: str, reply: ThreadMessage) -> None:
     _set_below(client, channel, reply, [])
 
 
-def _set_below(
-    client: WebClient, channel: str, reply: ThreadMessage, more: list[dict[str, Any]]
-) -> None:
+def _set_below(client: WebClient, channel: str, reply: ThreadMessage, more: list[Block]) -> None:
     if not reply.ts:
         return
     blocks = [block for block in items(reply.payload.get("blocks")) if not _is_offer(block)]
