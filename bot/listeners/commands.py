@@ -46,7 +46,7 @@ _UNDER_WAY = "The answer comes in the thread."
 
 USAGE = (
     f"`{COMMAND} QUESTION` answers only to you, with a button to share it.\n"
-    f"`{COMMAND} status` tells what I have read, and when, and what is set for this channel.\n"
+    f"`{COMMAND} status` shows what I have read, when, and this channel's settings.\n"
     f"`{COMMAND} reindex` reads the docs again now.\n"
     f"{HELP}"
 )
@@ -95,7 +95,7 @@ class Commands:
                 interaction.say("\n".join([*self._status_lines(), *here]))
             case "reindex":
                 self._reindex()
-                interaction.say(f"Reading the docs again. `{COMMAND} status` tells more.")
+                interaction.say(f"Reading the docs again. `{COMMAND} status` shows more.")
             case _:
                 key = self._key(interaction.asker, f"{time.time():.6f}")
                 user, text = interaction.asker.user, interaction.text

@@ -172,7 +172,7 @@ def reason_form(answer_id: str) -> Block:
                 "label": {"type": "plain_text", "text": "What should the answer have said?"},
                 "hint": {
                     "type": "plain_text",
-                    "text": "Your vote is counted. The docs team reads what you write here.",
+                    "text": "Your vote is counted. What you write here is kept for the docs team.",
                 },
                 "element": {
                     "type": "plain_text_input",

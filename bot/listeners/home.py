@@ -125,8 +125,8 @@ def index_lines(status: IndexStatus, stale_after: timedelta, now: datetime) -> l
 def collection_lines(collections: Sequence[CollectionInfo]) -> list[str]:
     """List the collections of the docs."""
     return [
-        f"• {code(named.name)} ({counted(named.documents, 'page')}): {escape(named.description)}"
-        for named in collections
+        f"• {code(each.name)} ({counted(each.documents, 'page')}): {escape(each.description)}"
+        for each in collections
     ]
 
 
@@ -177,8 +177,8 @@ def refusal_view(refusal: str) -> HomeView:
 def home_view(status: Sequence[str], recent: Sequence[str]) -> HomeView:
     """Return the home tab of one person."""
     help_lines = [
-        "• Mention me in a channel, or write to me here. In a thread I read what was said before.",
-        "• `/footnote QUESTION` answers only to you; `/footnote help` tells the rest.",
+        "• Mention me in a channel, or write to me here. In a thread I read the earlier messages.",
+        "• `/footnote QUESTION` answers only to you; `/footnote help` explains the rest.",
         *(f"• _{message}_" for _title, message in EXAMPLES),
     ]
     return {

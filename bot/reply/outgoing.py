@@ -64,7 +64,7 @@ class Part:
             ]
         if self.form == "plain":
             reference = self.payload["answer"]
-            text = f"I have an answer, but Slack does not take it. Reference: `{reference}`"
+            text = f"I have an answer, but Slack does not accept it. Reference: `{reference}`"
             return [Part({"text": text}, self.payload, "line")]
         return []
 

@@ -17,7 +17,7 @@ UNREADABLE = (
     "I could not read this thread, so I do not know what it is about. "
     "Please ask me in words, or mention me again in a moment."
 )
-INTERRUPTED = "I am restarting: the answer goes on in a moment."
+INTERRUPTED = "I am restarting. The answer continues in a moment."
 RESTARTING = "I am restarting, and your question was lost. Please ask again in a minute."
 WAITING_FOR_SLACK = "has the answer, and waits for Slack to accept it…"
 NOT_TAKEN = (

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 from urllib.request import Request, urlopen
 
+import pytest
+
 from agent.answer import Answer
 from agent.conversation import Conversation
 from agent.errors import Cancelled
@@ -213,6 +215,23 @@ class Running:
         script.dead.clear()
         self.journal.close()
         self.index.close()
+
+
+def lose_responses(
+    monkeypatch: pytest.MonkeyPatch, client: object, method: str, times: int = 1_000
+) -> list[Any]:
+    """Lose the responses to a method, as often as said, while the calls arrive: those responses."""
+    call, lost = getattr(client, method), list[Any]()
+
+    def lose(**arguments: Any) -> Any:
+        response = call(**arguments)
+        if len(lost) == times:
+            return response
+        lost.append(response)
+        raise TimeoutError
+
+    monkeypatch.setattr(client, method, lose)
+    return lost
 
 
 def patient_rules(**others: Any) -> Rules:

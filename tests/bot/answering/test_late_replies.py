@@ -8,9 +8,18 @@ import pytest
 
 from bot.answering.outbox import Retries
 from bot.channels import Channel, Channels
-from tests.bot.answering.test_outbox import AT, AT_ONCE, ONCALL, POST, long_answer, replies, say
+from tests.bot.answering.test_outbox import (
+    AT,
+    AT_ONCE,
+    ONCALL,
+    POST,
+    long_answer,
+    refuse,
+    replies,
+    say,
+)
 from tests.bot.conftest import Start
-from tests.bot.stage import Running, Script, Slack, answered
+from tests.bot.stage import Running, Script, Slack, answered, lose_responses
 from tests.waiting import PATIENCE, wait_for
 
 INCIDENT = "C0INCIDENT"
@@ -36,20 +45,10 @@ def test_the_line_after_an_hour_takes_the_place_of_the_half_that_slack_has_taken
     slack: Slack, start: Start, script: Script, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     running = start(retries=OUT_OF_DATE)
-
     script.reply = long_answer
-    client = running.clients.post
-    post, calls = client.chat_postMessage, list[Any]()
-
-    def post_the_first_alone(**arguments: Any) -> Any:
-        calls.append(arguments)
-        if 1 < len(calls) < 5:
-            raise ConnectionResetError
-        return post(**arguments)
-
-    monkeypatch.setattr(client, "chat_postMessage", post_the_first_alone)
+    posts = refuse(monkeypatch, running.clients.post, range(2, 5), ConnectionResetError)
     ts = say(slack, f"{AT} how do I roll back?")
-    wait_for(lambda: len(calls) > 4)
+    wait_for(lambda: len(posts) > 4)
     taken(running)
     assert [LATE in m["text"] for m in replies(slack, ts)] == [True]
 
@@ -109,14 +108,7 @@ def test_an_answer_whose_response_was_lost_does_not_take_the_runbooks_place_as_w
 ) -> None:
     running = start(retries=AT_ONCE)
     root, ts = under_an_alert(slack, script)
-    client = running.clients.post
-    post, lost = client.chat_postMessage, list[Any]()
-
-    def lose(**arguments: Any) -> Any:
-        lost.append(post(**arguments))
-        raise TimeoutError
-
-    monkeypatch.setattr(client, "chat_postMessage", lose)
+    lost = lose_responses(monkeypatch, running.clients.post, "chat_postMessage")
     slack.post("fail", method="chat.update", status=500)
     slack.post("fail", method="conversations.replies", status=500, times=3)
     script.gate.set()

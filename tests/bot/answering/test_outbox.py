@@ -16,7 +16,7 @@ from bot.cli import app
 from bot.journal.claims import NotTaken
 from bot.listeners.home import reply_lines
 from tests.bot.conftest import Start
-from tests.bot.stage import Json, Script, Slack, answered
+from tests.bot.stage import Json, Script, Slack, answered, lose_responses
 from tests.waiting import PATIENCE, wait_for
 
 ONCALL = "U0ONCALL"
@@ -97,21 +97,28 @@ def test_the_next_answer_that_slack_takes_brings_those_that_wait(
     wait_for(lambda: all(replies(slack, ts) for ts in asked))
 
 
+def refuse(
+    monkeypatch: pytest.MonkeyPatch, client: Any, calls: range, error: type[Exception]
+) -> list[Any]:
+    """Fail the posts with these numbers, from 1: all posts so far."""
+    post, posts = client.chat_postMessage, list[Any]()
+
+    def post_or_fail(**arguments: Any) -> Any:
+        posts.append(arguments)
+        if len(posts) in calls:
+            raise error
+        return post(**arguments)
+
+    monkeypatch.setattr(client, "chat_postMessage", post_or_fail)
+    return posts
+
+
 def test_what_slack_has_taken_of_an_answer_is_not_sent_again(
     slack: Slack, start: Start, script: Script, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     running = start(retries=AT_ONCE)
     script.reply = long_answer
-    client = running.clients.post
-    post, calls = client.chat_postMessage, list[Any]()
-
-    def post_the_first_alone(**arguments: Any) -> Any:
-        calls.append(arguments)
-        if 1 < len(calls) < 6:
-            raise ConnectionRefusedError
-        return post(**arguments)
-
-    monkeypatch.setattr(client, "chat_postMessage", post_the_first_alone)
+    refuse(monkeypatch, running.clients.post, range(2, 6), ConnectionRefusedError)
     ts = say(slack, f"{AT} how do I roll back?")
     parts = wait_for(lambda: (own := replies(slack, ts)) and len(own) > 1 and own)
     running.settle(2)
@@ -125,15 +132,7 @@ def test_a_post_whose_response_was_lost_is_not_repeated_while_nobody_can_look(
     slack: Slack, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     running = start(retries=AT_ONCE)
-    client = running.clients.post
-    post, lost = client.chat_postMessage, list[Any]()
-
-    def lose(**arguments: Any) -> Any:
-        posted = post(**arguments)
-        lost.append(posted)
-        raise TimeoutError
-
-    monkeypatch.setattr(client, "chat_postMessage", lose)
+    lost = lose_responses(monkeypatch, running.clients.post, "chat_postMessage")
     slack.post("fail", method="conversations.replies", status=500, times=5)
     ts = say(slack, f"{AT} how do I roll back?")
     wait_for(lambda: not running.journal.replies_not_taken(0.0) and running.queue.idle and lost)
@@ -199,13 +198,16 @@ def test_the_end_of_a_process_tries_once_more(slack: Slack, start: Start, script
     assert len(script.conversations) == 1
 
 
+@pytest.mark.parametrize("is_thread_readable", [True, False])
 def test_a_question_edited_while_its_answer_waits_is_answered_in_its_new_words(
-    slack: Slack, start: Start, script: Script
+    is_thread_readable: bool, slack: Slack, start: Start, script: Script
 ) -> None:
     running = start(retries=NEVER)
     slack.post("fail", method=POST, error="invalid_auth")
     ts = say(slack, f"{AT} how do I roll back?")
     running.settle(2)
+    if not is_thread_readable:
+        slack.post("fail", method="conversations.replies", error="invalid_auth")
     slack.post("edit", channel="C0INCIDENT", ts=ts, text=f"{AT} how do I roll forward?")
     wait_for(lambda: replies(slack, ts))
     running.settle(3)
@@ -303,18 +305,3 @@ def test_the_terminal_tells_which_replies_slack_has_not_taken(
     assert (reply["channel"], reply["code"]) == ("C0INCIDENT", "invalid_auth")
     lines = CliRunner().invoke(app, ["status"]).stdout
     assert f"in C0INCIDENT waits for Slack: {reply['code']}" in lines
-
-
-def test_a_mention_edited_while_slack_hands_out_no_thread_is_answered_in_its_new_words(
-    slack: Slack, start: Start, script: Script
-) -> None:
-    running = start(retries=NEVER)
-    slack.post("fail", method=POST, error="invalid_auth")
-    ts = say(slack, f"{AT} how do I roll back?")
-    running.settle(2)
-    slack.post("fail", method="conversations.replies", error="invalid_auth")
-    slack.post("edit", channel="C0INCIDENT", ts=ts, text=f"{AT} how do I roll forward?")
-    wait_for(lambda: replies(slack, ts))
-    running.settle(3)
-    assert len(replies(slack, ts)) == 1
-    assert script.conversations[-1].question == "how do I roll forward?"

@@ -15,7 +15,7 @@ from bot.slack.clients import SlackRefused, identify, open_clients
 from bot.slack.identity import REPLY
 from bot.slack.socket_mode import SlackSocket
 from tests.bot.conftest import Start
-from tests.bot.stage import Json, Script, Slack
+from tests.bot.stage import Json, Script, Slack, lose_responses
 from tests.waiting import PATIENCE, wait_for
 
 ONCALL = "U0ONCALL"
@@ -107,18 +107,7 @@ def test_a_reply_whose_word_from_slack_was_lost_is_not_posted_again(
     slack: Slack, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     running = start()
-    client = running.clients.post
-    post = client.chat_postMessage
-    lost: list[Any] = []
-
-    def lose(**arguments: Any) -> Any:
-        posted = post(**arguments)
-        if not lost:
-            lost.append(posted)
-            raise TimeoutError
-        return posted
-
-    monkeypatch.setattr(client, "chat_postMessage", lose)
+    lost = lose_responses(monkeypatch, running.clients.post, "chat_postMessage", times=1)
     ts = say(slack, f"{AT} how do I roll back?")
     running.settle(2)
     assert lost

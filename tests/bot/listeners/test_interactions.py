@@ -12,7 +12,7 @@ import pytest
 
 from agent.answer import Answer
 from tests.bot.conftest import Start
-from tests.bot.stage import Json, Script, Slack, answered
+from tests.bot.stage import Json, Script, Slack, answered, lose_responses
 from tests.waiting import PATIENCE, wait_for
 
 ONCALL, ENGINEER = "U0ONCALL", "U0ENGINEER"
@@ -253,15 +253,7 @@ def test_an_update_whose_word_from_slack_was_lost_is_not_posted_as_well(
     slack: Slack, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     running = start()
-    client = running.clients.post
-    update = client.chat_update
-    lost: list[Any] = []
-
-    def lose(**arguments: Any) -> Any:
-        lost.append(update(**arguments))
-        raise TimeoutError
-
-    monkeypatch.setattr(client, "chat_update", lose)
+    lost = lose_responses(monkeypatch, running.clients.post, "chat_update")
     alert = [{"title": "Stuck", "fallback": "Stuck"}]
     body = {"channel": INCIDENT, "user": "U0ALERTS", "bot": "B0ALERTS", "text": ""}
     ts = str(slack.post("say", **body, attachments=alert)["ts"])
