@@ -43,7 +43,7 @@ from ingest.index import Index
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What a bot is made of; whoever opens a part closes it."""
+    """The parts of a bot. The caller that opens a part closes it."""
 
     settings: BotSettings
     clients: Clients

@@ -93,7 +93,7 @@ class QuestionHandler:
     ) -> Decision | None:
         """Decide about a noted question, and carry it out.
 
-        The thread is read unless it is given; ``excerpt`` replaces it if Slack does not return it.
+        ``thread`` is read if it is None; ``excerpt`` replaces it if Slack does not return it.
         Return None if nothing was decided: the question is answered already, or the recovery reads
         its thread again later.
         """

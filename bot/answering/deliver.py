@@ -1,6 +1,6 @@
 """One question, from a free worker to its reply: status, runbook, conversation, answer, posts.
 
-Whatever happens on the way, the asker is told in the thread, and nothing unfinished stays there.
+If anything fails on the way, the asker is told in the thread, and nothing unfinished stays there.
 """
 
 import functools
@@ -50,7 +50,7 @@ class Delivery:
     render: Render
     find_runbook: FindRunbook
     may_stream: Callable[[Question], bool]
-    """Whether a reply to everybody may be shown while it is written."""
+    """Returns True if a public reply may be shown while it is written."""
     channel: Callable[[str], Channel]
     """The settings of a channel."""
     short: ShortReplies
@@ -64,7 +64,7 @@ class Delivery:
     ) -> UnsentAnswer | None:
         """Answer the reply's question, and post the answer; ``cancel`` calls it off.
 
-        Return the answer, posted or waiting, or None if there is none to post.
+        Return the answer, posted or waiting. Return None if it failed or was called off.
         """
         question = reply.question
         noted = self.journal.message(question.key)
@@ -90,7 +90,7 @@ class Delivery:
         except Cancelled:
             log.info("answer called off in %s", question.channel)
             end_preview(self.journal, question.key, stream, runbook)
-        except Exception:  # the edge of an answer: whatever happened, the asker is told
+        except Exception:  # the edge of an answer: the asker is told in any case
             reference = uuid.uuid4().hex[:8]
             log.exception("answer %s failed", reference)
             self._tell_failed(reply, stream, reference)
@@ -154,7 +154,7 @@ class Delivery:
         question = reply.question
         if answer.verdict == "failed":
             log.warning("answer %s failed: %s", answer.id, answer.reason)
-            runbook = None  # it is worth more than a line that says there is no answer
+            runbook = None  # it stays: it is worth more than a line without an answer
         messages = list(self.render(answer))
         messages[0] = with_notes(messages[0], unread_notes(question))
         # Recorded before anybody can press its buttons. Afterwards only its place is added, so that

@@ -15,7 +15,7 @@ _HURRY_SECONDS = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Retries:
-    """How long a reply waits for Slack, in seconds."""
+    """Times for a reply that waits for Slack, in seconds."""
 
     first_pause: float = 1.0
     longest_pause: float = 60.0

@@ -2,7 +2,7 @@
 
 An answer gets its place on the bounded pool and its status, which is always cleared. If Slack does
 not accept it, it waits here, with its claim. A restart gives the claim back, and the next process
-makes the answer anew, since no text of it is stored.
+makes the answer again, since no text of it is stored.
 """
 
 import functools
@@ -113,7 +113,7 @@ class AnswerQueue:
             pending = self._pending.get(key)
         if pending is None:
             return None
-        pending.status.outcome = session
+        pending.status.end_state = session
         self._cancel(pending)
         return pending.reply.question
 
@@ -130,7 +130,7 @@ class AnswerQueue:
         self._leave()
         if not is_done:
             self._workers.drain(2.0)
-        self._statuses.settle(_CLEARED_WITHIN)
+        self._statuses.wait_until_cleared(_CLEARED_WITHIN)
 
     def _open_status(self, question: Question) -> Status:
         if question.is_command:
@@ -215,12 +215,12 @@ class AnswerQueue:
             self._outbox.hurry(pending.key)
 
     def _forget(self, pending: _PendingAnswer) -> None:
-        if self._pending.get(pending.key) is pending:  # else the question was asked anew
+        if self._pending.get(pending.key) is pending:  # else the question was queued again
             del self._pending[pending.key]
 
 
 def _tell_restarting(replies: Sequence[Reply]) -> None:
-    """Tell those who asked in private that no answer comes; all at once, for Slack may hang."""
+    """Tell those who asked in private that no answer comes; all at once, since Slack may hang."""
     until = time.monotonic() + _CLEARED_WITHIN
     threads = [
         threading.Thread(target=reply.whisper, args=(RESTARTING,), daemon=True) for reply in replies

@@ -1,6 +1,6 @@
 """A bounded pool of threads for answers.
 
-Bolt's own executor has an unlimited queue; here the caller is told when the queue is full. The
+Bolt's own executor has an unlimited queue; this one tells the caller when the queue is full. The
 threads are daemons: an answer that outlasts the drain must not delay the exit.
 """
 

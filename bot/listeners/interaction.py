@@ -22,7 +22,7 @@ from ingest.errors import FootnoteError
 
 @dataclass(frozen=True, slots=True)
 class Interaction:
-    """What somebody did. A field that does not apply to it is empty."""
+    """An act of one person. Fields that do not apply to it are empty."""
 
     respond: Respond
     asker: Asker
@@ -39,9 +39,9 @@ class Interaction:
     trigger_id: str
     """Allows to open a form, for three seconds."""
     form_about: str
-    """What the form is about: its private metadata."""
+    """Private metadata of the form, which names its answer."""
     inputs: Mapping[str, str]
-    """What was written into the form, by action id."""
+    """Text of the form's inputs, by action id."""
 
     def say(self, text: str, blocks: Sequence[Block] | None = None) -> None:
         """Show a message to this person alone, if Slack gives a way to: a form has none."""
@@ -51,7 +51,7 @@ class Interaction:
 
 @dataclass(frozen=True, slots=True)
 class InteractionListener:
-    """Handles what people do with one command, shortcut, button or form."""
+    """Handles one command, shortcut, button or form."""
 
     kind: Literal["action", "command", "shortcut", "view"]
     name: str

@@ -1,4 +1,4 @@
-"""Who may use Footnote, and where.
+"""Permission to use Footnote, by person and channel.
 
 Mentions, commands, the shortcut, buttons, sharing and App Home all ask here. Docs are internal, so
 the default is no for channels that other organisations read, for people of other organisations,
@@ -40,9 +40,9 @@ class Asker:
     """Empty outside channels: in App Home and in a form."""
     user_team: str | None = None
     is_shared: bool | None = None
-    """Whether other organisations read the channel, as the event said. None if it did not say."""
+    """True if the event says that other organisations read the channel. None if it does not say."""
     is_public: bool = False
-    """Whether everybody in the channel sees the result."""
+    """True if everybody in the channel sees the result."""
 
     @classmethod
     def of(cls, question: Question) -> "Asker":
@@ -88,7 +88,7 @@ class Access:
             return _SHARED
         # A click does not say whether the channel is shared, so Slack is asked before a post.
         must_ask = asker.is_public and asker.is_shared is None
-        place = self._people.place(asker.channel, anew=must_ask)
+        place = self._people.place(asker.channel, is_fresh=must_ask)
         if place is None:
             return _UNKNOWN if must_ask else None
         if place.is_shared:

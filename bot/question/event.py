@@ -39,7 +39,7 @@ class Question:
     """Timestamp of the thread that the reply goes to: its root, or the message itself."""
     user: str | None
     text: str
-    """As Slack sent it, tokens and entities unread: names are known only to Slack."""
+    """As Slack sent it, with tokens such as ``<@U1>`` and entities."""
     channel_type: str
     is_mention: bool
     edited: bool = False
@@ -76,7 +76,7 @@ class Question:
 
     @property
     def is_called(self) -> bool:
-        """Addressed to Footnote whatever it says: it always gets some reply."""
+        """The question mentions Footnote or is direct, so it always gets some reply."""
         return self.is_mention or self.is_direct
 
     @property

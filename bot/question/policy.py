@@ -34,7 +34,7 @@ _ADDRESSED = "addressed to somebody else"
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What to do with a message, and why, in words for the journal."""
+    """The action for a message, with its reason: words for the journal, or for a refused asker."""
 
     action: Action
     reason: str = ""

@@ -64,7 +64,7 @@ class InPrivate:
         """Do nothing: Slack does not delete what only one person sees."""
 
     def post_runbook(self, _message: SlackMessage) -> str | None:
-        """Do nothing: the answer alone is shown."""
+        """Do nothing: a private answer has no runbook ahead of it."""
         return None
 
 

@@ -83,7 +83,7 @@ class Outgoing:
     parts: deque[Part]
     send: Send
     most_plain: int | None = None
-    """How many plain messages may replace one that is refused. None for any number."""
+    """Upper limit of plain messages that replace a refused one, or None."""
     posted: list[str] = field(default_factory=list)
     """Timestamp of each part that Slack has accepted."""
     _uncertain: bool = False
@@ -118,7 +118,7 @@ class Outgoing:
 
 
 class Reply(Protocol):
-    """Where the reply to one question goes: into its thread, or to its asker alone."""
+    """The place of the reply to one question: its thread, or its asker alone."""
 
     @property
     def question(self) -> Question: ...

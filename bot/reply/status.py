@@ -33,7 +33,7 @@ Session = Literal["processing", "active", "closed"]
 class Status(Protocol):
     """The line for one answer under way."""
 
-    outcome: Session
+    end_state: Session
     """State of the agent session at the end: ``closed`` if Footnote was told to stop."""
 
     def show(self, line: str) -> None:
@@ -49,7 +49,7 @@ class Status(Protocol):
 class NoStatus:
     """For an answer that only its asker sees: no line anywhere."""
 
-    outcome: Session = "active"
+    end_state: Session = "active"
 
     def show(self, line: str) -> None: ...
 
@@ -73,7 +73,7 @@ class Statuses:
             self._open = {status, *(each for each in self._open if each.is_shown)}
         return status
 
-    def settle(self, seconds: float) -> None:
+    def wait_until_cleared(self, seconds: float) -> None:
         """Wait until closed statuses are cleared, before the process ends."""
         until = time.monotonic() + seconds
         for status in self._open:
@@ -125,7 +125,7 @@ class ThreadStatus:
         self._changed = threading.Condition()
         self._wanted = line
         self._closing = False
-        self.outcome: Session = "active"
+        self.end_state: Session = "active"
         self._thread = threading.Thread(target=self._keep, name="status", daemon=True)
         self._thread.start()
 
@@ -159,20 +159,22 @@ class ThreadStatus:
 
     def _keep(self) -> None:
         in_session = self._statuses.session(*self._place, "processing")
-        shown, taken = "", True
-        while (line := self._next(shown)) is not None:
-            if taken and (line or shown):
-                taken = self._statuses.line(*self._place, line)
-            shown = line
-        if shown and taken:
+        current, is_accepted = "", True
+        while (line := self._next(current)) is not None:
+            if is_accepted and (line or current):
+                is_accepted = self._statuses.line(*self._place, line)
+            current = line
+        if current and is_accepted:
             self._statuses.line(*self._place, "")
         if in_session:
-            self._statuses.session(*self._place, self.outcome)
+            self._statuses.session(*self._place, self.end_state)
 
-    def _next(self, shown: str) -> str | None:
+    def _next(self, current: str) -> str | None:
         """Wait for the next line: a new one, or the last one before it expires. None at the end."""
         with self._changed:
-            if shown:
+            if current:
                 self._changed.wait_for(lambda: self._closing, PAUSE_SECONDS)
-            self._changed.wait_for(lambda: self._closing or self._wanted != shown, REFRESH_SECONDS)
+            self._changed.wait_for(
+                lambda: self._closing or self._wanted != current, REFRESH_SECONDS
+            )
             return None if self._closing else self._wanted

@@ -52,7 +52,7 @@ class Stream:
 
     @property
     def is_usable(self) -> bool:
-        """Whether it can show more."""
+        """The stream can still grow."""
         return self._usable
 
     @property
@@ -69,7 +69,7 @@ class Stream:
             return False
         body = render_body(answer)[0]
         chunks = growth(self._shown, body)
-        if chunks is None:  # the model began anew
+        if chunks is None:  # the model began again
             self._usable = False
         elif chunks and self._send(chunks):
             self._shown = body

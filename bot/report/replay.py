@@ -111,7 +111,7 @@ def _from_terminal(record: AnswerRecord, terminal: Terminal) -> Conversation:
     words = terminal.journal.text(record.id)
     if words is None:
         raise FootnoteError(
-            f"the words of {record.id} were not kept, so it cannot be asked again. Set "
+            f"the words of {record.id} were not kept, so it cannot be replayed. Set "
             "FOOTNOTE_STORE_TEXT=true: later questions of the terminal can be replayed."
         )
     earlier = tuple(

@@ -1,4 +1,4 @@
-"""Who Footnote is in this workspace, and what it writes into the metadata of its messages."""
+"""Footnote's own ids in this workspace, and the metadata of its messages."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ NOTICE = "footnote_notice"
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Who Footnote is in this workspace."""
+    """Footnote's own ids in this workspace."""
 
     user_id: str
     bot_id: str | None
@@ -36,13 +36,13 @@ class Identity:
 
     def home(self, *teams: str | None) -> bool:
         """Return True if a team is this workspace or its organisation, or if no team is given."""
-        known = {team for team in teams if team}
-        return not known or not known.isdisjoint({self.team_id, self.enterprise_id})
+        ids = {team for team in teams if team}
+        return not ids or not ids.isdisjoint({self.team_id, self.enterprise_id})
 
 
 @dataclass(frozen=True, slots=True)
 class ReplyMetadata:
-    """What Footnote wrote into the metadata of a reply. Values of a wrong type count as missing."""
+    """The metadata of one of Footnote's replies. Values of a wrong type count as missing."""
 
     answer: str = ""
     """Id of the answer, or the reference of a short line."""
@@ -51,13 +51,13 @@ class ReplyMetadata:
     part: int | None = None
     """Number of this message among the messages of the answer, from 0."""
     parts: int = 1
-    """How many messages the answer has."""
+    """Number of messages of the answer."""
     piece: int | None = None
     """Number of this message among the plain ones that replace a part."""
     runbook: str = ""
     """Timestamp of the question that this runbook was posted for."""
     asker: str = ""
-    """Who asked by a shortcut or a command, which leave no message."""
+    """Id of a person who asked by a shortcut or a command, which leave no message."""
     cited: tuple[CitedChunk, ...] = ()
 
     @property

@@ -50,7 +50,7 @@ _Value = TypeVar("_Value")
 
 
 class _Cache(Generic[_Value]):
-    """Values by id; an id that Slack does not know is asked for again sooner."""
+    """Values by id; an id that Slack does not know is looked up again sooner."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
@@ -59,10 +59,12 @@ class _Cache(Generic[_Value]):
             _MOST, ttu=self._until, timer=time.monotonic
         )
 
-    def get(self, ident: str, ask: Callable[[str], _Value | None], *, anew: bool) -> _Value | None:
-        """Return the cached value, or ask; ``anew`` always asks."""
+    def get(
+        self, ident: str, ask: Callable[[str], _Value | None], *, is_fresh: bool
+    ) -> _Value | None:
+        """Return the cached value, or ask; ``is_fresh`` always asks."""
         with self._lock:
-            cached = None if anew else self._values.get(ident)
+            cached = None if is_fresh else self._values.get(ident)
         if cached is not None:
             return cached[0]
         value = ask(ident)
@@ -94,11 +96,11 @@ class People:
 
     def person(self, user: str) -> Person | None:
         """Return the person, or None if Slack does not know them."""
-        return self._people.get(user, self._ask_person, anew=False)
+        return self._people.get(user, self._ask_person, is_fresh=False)
 
-    def place(self, channel: str, *, anew: bool = False) -> Place | None:
-        """Return the channel, or None if Slack does not know it; ``anew`` skips the cache."""
-        return self._places.get(channel, self._ask_place, anew=anew)
+    def place(self, channel: str, *, is_fresh: bool = False) -> Place | None:
+        """Return the channel, or None if Slack does not know it; ``is_fresh`` skips the cache."""
+        return self._places.get(channel, self._ask_place, is_fresh=is_fresh)
 
     def _ask_person(self, user: str) -> Person | None:
         try:

@@ -196,7 +196,7 @@ class Running:
     def stop(self) -> None:
         self.disconnect()
         self.queue.drain(20)
-        self.statuses.settle(PATIENCE)
+        self.statuses.wait_until_cleared(PATIENCE)
         self.listeners.shutdown()
         self.journal.close()
         self.index.close()
@@ -211,7 +211,7 @@ class Running:
         script.dead.set()
         wait_for(lambda: self.queue.idle)
         self.queue.drain(0)
-        self.statuses.settle(PATIENCE)
+        self.statuses.wait_until_cleared(PATIENCE)
         script.dead.clear()
         self.journal.close()
         self.index.close()
