@@ -13,7 +13,7 @@ from bot.blocks.elements import Block
 from bot.listeners.bolt import BoltListener
 from bot.question.access import Access, Asker
 from bot.question.thread_message import ThreadMessage, read_thread_message
-from bot.reading.block_text import string
+from bot.reading.block_text import items, string
 from bot.reply.in_private import say
 from bot.reply.wording import NOT_NOW
 from bot.slack.identity import Identity, SlackJson
@@ -86,7 +86,7 @@ def read_interaction(
     """Read the payload of an interaction. Fields of a wrong type count as missing."""
     user, view = _object(body.get("user")), _object(body.get("view"))
     message = _object(body.get("message"))
-    pressed = body.get("actions") or [{}]
+    pressed = items(body.get("actions")) or [{}]
     place = message or _object(body.get("container"))
     return Interaction(
         respond=respond,

@@ -220,7 +220,7 @@ class Running:
 def lose_responses(
     monkeypatch: pytest.MonkeyPatch, client: object, method: str, times: int = 1_000
 ) -> list[Any]:
-    """Lose the responses to a method, as often as said, while the calls arrive: those responses."""
+    """Lose the first responses to a method, although its calls arrive. Return the lost ones."""
     call, lost = getattr(client, method), list[Any]()
 
     def lose(**arguments: Any) -> Any:

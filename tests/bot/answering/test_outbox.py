@@ -100,7 +100,7 @@ def test_the_next_answer_that_slack_takes_brings_those_that_wait(
 def refuse(
     monkeypatch: pytest.MonkeyPatch, client: Any, calls: range, error: type[Exception]
 ) -> list[Any]:
-    """Fail the posts with these numbers, from 1: all posts so far."""
+    """Fail the posts with these numbers, counted from 1. Return the arguments of all posts."""
     post, posts = client.chat_postMessage, list[Any]()
 
     def post_or_fail(**arguments: Any) -> Any:
