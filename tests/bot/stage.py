@@ -49,7 +49,7 @@ RUNBOOK = Passage(
 
 
 class Script:
-    """Stands for the agent: records each conversation, and answers when the gate is open."""
+    """In place of the agent: records each conversation, and answers when the gate is open."""
 
     def __init__(self) -> None:
         self.conversations: list[Conversation] = []
@@ -59,7 +59,7 @@ class Script:
         self.dead = threading.Event()
         self.reply: Callable[[Conversation], Answer] = answered
         self.parts: list[Callable[[Conversation], Answer]] = []
-        """The answer so far, each time more of it was checked."""
+        """Beginnings of the answer, shown one after the other before it ends."""
 
     def answer(
         self,
@@ -80,7 +80,7 @@ class Script:
 
 
 def answered(conversation: Conversation, text: str = "") -> Answer:
-    """An answer with one citation, with an id of its own."""
+    """Return an answer with one citation and a new id."""
     number = answered.count = getattr(answered, "count", 0) + 1  # type: ignore[attr-defined]  # a counter
     return Answer(
         id=f"answer{number}",
@@ -96,7 +96,7 @@ def answered(conversation: Conversation, text: str = "") -> Answer:
 
 
 class Listeners(ThreadPoolExecutor):
-    """Bolt's listener executor, which can be waited for."""
+    """Bolt's listener executor, with its futures kept."""
 
     def __init__(self) -> None:
         super().__init__(8)
@@ -109,7 +109,7 @@ class Listeners(ThreadPoolExecutor):
 
 
 class Running:
-    """One process's worth of bot."""
+    """One bot, as one process runs it."""
 
     def __init__(
         self,
@@ -157,19 +157,19 @@ class Running:
         self.recovery.recover(at_start=True)
 
     def connections(self) -> list[object]:
-        """The sockets that the sandbox has open: it may notice an end later than the bot."""
+        """The sandbox's open sockets: it may notice an end later than the bot."""
         transport = self._sandbox.slack.delivery.transport
         assert isinstance(transport, SocketMode)
         return list(transport.connections)
 
     @staticmethod
     def runbook(text: str, channel: Channel) -> Json | None:
-        """A runbook for every alert that is stuck."""
+        """Return a runbook for every alert about something stuck."""
         parts = ", ".join(channel.collections or ())
         return {"text": f"Runbook {parts}", "blocks": []} if "Stuck" in text else None
 
     def _count(self, _client: Any, request: Any) -> None:
-        """Acknowledged deliveries, but for the echo of what the bot itself posted."""
+        """Keep acknowledged deliveries, except events about the bot's own posts."""
         event = request.payload.get("event") or {}
         if not isinstance(event, dict) or event.get("user") != self.me.user_id:
             self._handled.append(event)
@@ -179,17 +179,17 @@ class Running:
         return len(self._handled)
 
     def decided(self, delivered: int) -> None:
-        """Until so many deliveries were acknowledged, and their listeners are done."""
+        """Wait until so many deliveries are acknowledged and their listeners are done."""
         wait_for(lambda: self.handled >= delivered)
         wait(list(self.listeners.futures), timeout=PATIENCE)
 
     def settle(self, delivered: int) -> None:
-        """Until everything that was delivered has been decided and answered."""
+        """Wait until so many deliveries are decided and answered."""
         self.decided(delivered)
         wait_for(lambda: self.queue.idle)
 
     def disconnect(self) -> None:
-        """From then on nothing is sent this way, to be lost and sent again to the next one."""
+        """Disconnect, so that nothing is delivered here and lost."""
         self.socket.close()
         wait_for(lambda: self.connection not in self.connections())
 
@@ -235,7 +235,7 @@ def lose_responses(
 
 
 def patient_rules(**others: Any) -> Rules:
-    """A Slack that waits longer than a slow machine takes: nothing is delivered twice for it."""
+    """Rules of a Slack that waits longer than a slow machine needs, so it repeats no delivery."""
     return Rules(ack_seconds=20, trigger_seconds=PATIENCE, **others)
 
 

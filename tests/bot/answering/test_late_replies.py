@@ -1,4 +1,4 @@
-"""What becomes of half answers, runbooks and edits while Slack does not take a reply."""
+"""Half-posted answers, runbooks and edits while Slack does not accept a reply."""
 
 import threading
 from types import TracebackType
@@ -28,12 +28,12 @@ OUT_OF_DATE = Retries(first_pause=0.01, longest_pause=0.001, answer=0.0)
 
 
 def taken(running: Running) -> None:
-    """Until nothing waits for Slack."""
+    """Wait until no reply waits for Slack."""
     wait_for(lambda: running.queue.idle and not running.journal.replies_not_taken(0.0))
 
 
 def under_an_alert(slack: Slack, script: Script) -> tuple[str, str]:
-    """An alert, and a question under it whose answer is being made: its runbook is there."""
+    """Post an alert and a question, and wait for the runbook; the answer is under way."""
     script.gate.clear()
     root = say(slack, "QueueStuck", user="U0ALERTS", bot="B0ALERTS")
     ts = say(slack, f"{AT} what now?", thread_ts=root)
@@ -41,7 +41,7 @@ def under_an_alert(slack: Slack, script: Script) -> tuple[str, str]:
     return root, ts
 
 
-def test_the_line_after_an_hour_takes_the_place_of_the_half_that_slack_has_taken(
+def test_the_line_after_an_hour_replaces_a_half_posted_answer(
     slack: Slack, start: Start, script: Script, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     running = start(retries=OUT_OF_DATE)
@@ -53,7 +53,7 @@ def test_the_line_after_an_hour_takes_the_place_of_the_half_that_slack_has_taken
     assert [LATE in m["text"] for m in replies(slack, ts)] == [True]
 
 
-def test_the_line_after_an_hour_takes_the_place_of_a_reply_that_had_begun_to_grow(
+def test_the_line_after_an_hour_replaces_a_streamed_reply(
     slack: Slack, start: Start, script: Script
 ) -> None:
     running = start(retries=OUT_OF_DATE)
@@ -66,9 +66,7 @@ def test_the_line_after_an_hour_takes_the_place_of_a_reply_that_had_begun_to_gro
     assert [LATE in m["text"] for m in replies(slack, ts, "D0ONCALL")] == [True]
 
 
-def test_where_answers_are_for_the_asker_alone_so_is_the_line_after_an_hour(
-    slack: Slack, start: Start
-) -> None:
+def test_the_line_after_an_hour_is_private_if_answers_are(slack: Slack, start: Start) -> None:
     start(retries=OUT_OF_DATE, channels=Channels({INCIDENT: Channel(ephemeral=True)}))
     slack.post("fail", method="chat.postEphemeral", status=500)
     say(slack, f"{AT} how do I roll back?")
@@ -76,7 +74,7 @@ def test_where_answers_are_for_the_asker_alone_so_is_the_line_after_an_hour(
     assert line.get("_viewer") == ONCALL
 
 
-def test_after_the_line_a_runbook_promises_no_answer_although_slack_was_away_all_the_time(
+def test_a_runbook_promises_no_answer_after_the_line_even_if_slack_failed_all_the_time(
     slack: Slack, start: Start, script: Script, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     running = start(retries=OUT_OF_DATE)
@@ -103,7 +101,7 @@ def test_after_the_line_a_runbook_promises_no_answer_although_slack_was_away_all
     assert LATE in str(runbook["blocks"])
 
 
-def test_an_answer_whose_response_was_lost_does_not_take_the_runbooks_place_as_well(
+def test_an_answer_whose_response_was_lost_does_not_replace_the_runbook_as_well(
     slack: Slack, start: Start, script: Script, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     running = start(retries=AT_ONCE)
@@ -119,7 +117,7 @@ def test_an_answer_whose_response_was_lost_does_not_take_the_runbooks_place_as_w
 
 
 class Gap:
-    """A lock; when a worker has let go of it for the first time, ``inside`` runs at once."""
+    """A lock that calls ``inside`` when a worker has released it for the first time."""
 
     def __init__(self, lock: threading.Lock, inside: Any) -> None:
         self._lock, self._inside = lock, inside
@@ -139,7 +137,7 @@ class Gap:
             inside()
 
 
-def test_words_that_change_just_when_the_answer_was_posted_come_too_late_and_are_not_lost(
+def test_an_edit_just_after_the_post_comes_too_late_and_is_not_lost(
     slack: Slack, start: Start, script: Script
 ) -> None:
     running = start()

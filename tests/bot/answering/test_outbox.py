@@ -1,4 +1,4 @@
-"""A ready answer stays with its question until Slack takes it, once, whatever fails meanwhile."""
+"""A ready answer waits until Slack accepts it, and is posted once."""
 
 import json
 from pathlib import Path
@@ -53,7 +53,7 @@ def long_answer(conversation: Conversation) -> Answer:
         {"error": "org_login_required"}, {"error": "something_slack_will_think_of"},
     ],
 )  # fmt: skip
-def test_an_answer_is_posted_once_and_not_made_again_when_slack_is_well_again(
+def test_a_waiting_answer_is_posted_once_and_not_made_again(
     failure: Json, slack: Slack, start: Start, script: Script
 ) -> None:
     running = start(retries=AT_ONCE)
@@ -67,9 +67,7 @@ def test_an_answer_is_posted_once_and_not_made_again_when_slack_is_well_again(
     assert not running.journal.replies_not_taken(0.0)
 
 
-def test_whoever_waits_for_slack_sees_that_and_so_does_whoever_runs_it(
-    slack: Slack, start: Start
-) -> None:
+def test_askers_and_operators_see_that_a_reply_waits_for_slack(slack: Slack, start: Start) -> None:
     running = start(retries=NEVER)
     slack.post("fail", method=POST, error="invalid_auth")
     say(slack, f"{AT} how do I roll back?")
@@ -85,7 +83,7 @@ def test_whoever_waits_for_slack_sees_that_and_so_does_whoever_runs_it(
     assert shown
 
 
-def test_the_next_answer_that_slack_takes_brings_those_that_wait(
+def test_waiting_answers_are_sent_when_slack_accepts_another_one(
     slack: Slack, start: Start
 ) -> None:
     running = start(retries=NEVER, workers=1)
@@ -113,7 +111,7 @@ def refuse(
     return posts
 
 
-def test_what_slack_has_taken_of_an_answer_is_not_sent_again(
+def test_accepted_parts_of_an_answer_are_not_sent_again(
     slack: Slack, start: Start, script: Script, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     running = start(retries=AT_ONCE)
@@ -128,7 +126,7 @@ def test_what_slack_has_taken_of_an_answer_is_not_sent_again(
     assert len(script.conversations) == 1
 
 
-def test_a_post_whose_response_was_lost_is_not_repeated_while_nobody_can_look(
+def test_a_post_whose_response_was_lost_is_not_repeated_while_the_thread_is_unreadable(
     slack: Slack, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     running = start(retries=AT_ONCE)
@@ -141,7 +139,7 @@ def test_a_post_whose_response_was_lost_is_not_repeated_while_nobody_can_look(
     assert len(replies(slack, ts)) == 1
 
 
-def test_after_an_hour_one_line_offers_to_try_again_and_the_button_does(
+def test_a_line_after_an_hour_has_a_button_to_try_again(
     slack: Slack, start: Start, script: Script
 ) -> None:
     running = start(retries=Retries(first_pause=0.01, longest_pause=0.001, answer=0.0))
@@ -159,7 +157,9 @@ def test_after_an_hour_one_line_offers_to_try_again_and_the_button_does(
     assert "Try again" not in json.dumps(replies(slack, ts)[0]["blocks"])
 
 
-def test_a_line_that_slack_does_not_take_either_ends_it(slack: Slack, start: Start) -> None:
+def test_a_question_ends_if_slack_does_not_accept_the_line_either(
+    slack: Slack, start: Start
+) -> None:
     running = start(retries=Retries(0.01, 0.001, answer=0.0, line=0.05))
     slack.post("fail", method=POST, error="invalid_auth", times=0)
     slack.post("fail", method="chat.postEphemeral", error="invalid_auth", times=0)
@@ -230,7 +230,7 @@ def test_a_question_deleted_while_its_answer_waits_is_not_answered(
     assert not replies(slack, ts)
 
 
-def test_a_reply_that_had_begun_to_grow_becomes_the_answer(
+def test_a_streamed_reply_becomes_the_answer_after_a_wait(
     slack: Slack, start: Start, script: Script
 ) -> None:
     running = start(retries=AT_ONCE)
@@ -245,7 +245,9 @@ def test_a_reply_that_had_begun_to_grow_becomes_the_answer(
     assert len(replies(slack, ts, "D0ONCALL")) == 1
 
 
-def test_help_that_slack_does_not_take_comes_in_the_next_round(slack: Slack, start: Start) -> None:
+def test_help_that_slack_does_not_accept_is_sent_in_the_next_round(
+    slack: Slack, start: Start
+) -> None:
     running = start()
     slack.post("fail", method=POST, error="invalid_auth", times=2)
     ts = say(slack, AT)
@@ -276,7 +278,7 @@ def test_a_private_answer_waits_for_its_response_url(
     assert len([m for m in slack.messages("C0INCIDENT") if "rollout" in str(m)]) == 1
 
 
-def test_status_counts_replies_by_what_slack_says_and_names_no_channel() -> None:
+def test_status_counts_replies_by_slacks_error_and_names_no_channel() -> None:
     refused = [NotTaken("C0SECRET", "is_archived", 0.0, False) for _ in range(2)]
     lines = reply_lines([NotTaken("C0SECRET", "invalid_auth", 0.0, True), *refused])
     assert lines == snapshot(
@@ -288,7 +290,7 @@ def test_status_counts_replies_by_what_slack_says_and_names_no_channel() -> None
     assert reply_lines([]) == []
 
 
-def test_the_terminal_tells_which_replies_slack_has_not_taken(
+def test_footnote_status_lists_the_replies_that_slack_has_not_accepted(
     slack: Slack,
     start: Start,
     tmp_path: Path,

@@ -1,4 +1,4 @@
-"""Whatever Slack refuses, loses or sends: an answer, or a line in the log, and then the next."""
+"""Calls that Slack refuses or loses, and deliveries that are malformed."""
 
 import json
 import logging
@@ -43,7 +43,7 @@ def reply_to(slack: Slack, ts: str) -> Json:
         "restricted_action_read_only_channel",
     ],
 )  # fmt: skip
-def test_where_a_channel_takes_no_reply_its_asker_hears_why_in_a_direct_message(
+def test_if_a_channel_accepts_no_reply_the_asker_is_told_why_in_a_direct_message(
     error: str, slack: Slack, start: Start, caplog: pytest.LogCaptureFixture
 ) -> None:
     running = start()
@@ -74,9 +74,7 @@ def test_an_asker_who_can_be_told_in_the_channel_gets_no_direct_message(
 
 
 @pytest.mark.parametrize("error", ["channel_not_found", "thread_not_found", "message_not_found"])
-def test_a_question_that_is_gone_ends_without_a_word(
-    error: str, slack: Slack, start: Start
-) -> None:
+def test_a_deleted_question_ends_without_a_line(error: str, slack: Slack, start: Start) -> None:
     running = start()
     slack.post("fail", method="chat.postMessage", error=error)
     say(slack, f"{AT} how do I roll back?")
@@ -103,7 +101,7 @@ def test_content_that_is_refused_is_sent_once_more_as_plain_parts(
     assert len(slack.calls("chat.postMessage")) == 2
 
 
-def test_a_reply_whose_word_from_slack_was_lost_is_not_posted_again(
+def test_a_reply_whose_response_was_lost_is_not_posted_again(
     slack: Slack, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     running = start()
@@ -118,7 +116,7 @@ def test_a_reply_whose_word_from_slack_was_lost_is_not_posted_again(
 @pytest.mark.parametrize(
     "error", ["missing_scope", "thread_not_found", "channel_not_found", "fatal_error"]
 )
-def test_what_cannot_be_read_is_done_without(
+def test_a_question_is_answered_without_a_thread_or_name_that_cannot_be_read(
     method: str, error: str, slack: Slack, start: Start, script: Script
 ) -> None:
     start()
@@ -129,9 +127,7 @@ def test_what_cannot_be_read_is_done_without(
     assert script.conversations[-1].question == "why?"
 
 
-def test_a_thread_that_vanished_meanwhile_ends_it(
-    slack: Slack, start: Start, script: Script
-) -> None:
+def test_a_question_whose_thread_is_gone_ends(slack: Slack, start: Start, script: Script) -> None:
     running = start()
     root = say(slack, "ledger is slow")
     script.gate.clear()
@@ -219,7 +215,7 @@ def test_a_message_of_forty_thousand_characters_is_answered_and_its_asker_told(
     "failure",
     [{"error": "internal_error"}, {"error": "fatal_error"}, {"status": 503}, {"status": 500}],
 )
-def test_a_question_outlives_a_slack_in_trouble_after_a_crash(
+def test_a_question_is_kept_while_slack_fails_after_a_crash(
     failure: Json, slack: Slack, start: Start, script: Script
 ) -> None:
     first = start()
@@ -271,7 +267,7 @@ def test_a_claim_that_nobody_works_on_runs_out(slack: Slack, start: Start, scrip
         {"type": "view_submission", "view": None},
     ],
 )
-def test_a_delivery_that_nothing_could_route_is_acknowledged_and_ignored(
+def test_a_malformed_delivery_is_acknowledged_and_ignored(
     body: Json, slack: Slack, start: Start, caplog: pytest.LogCaptureFixture
 ) -> None:
     running = start()
@@ -283,7 +279,7 @@ def test_a_delivery_that_nothing_could_route_is_acknowledged_and_ignored(
     assert "ignored a delivery" in caplog.text
 
 
-def test_what_is_told_of_a_refused_call_is_told_once(
+def test_a_refused_call_is_logged_once(
     slack: Slack, workspace: Sandbox, caplog: pytest.LogCaptureFixture
 ) -> None:
     settings: Json = {"bot_token": "xoxb-sandbox"}
@@ -299,7 +295,7 @@ def test_what_is_told_of_a_refused_call_is_told_once(
 
 
 @pytest.mark.parametrize("trouble", [{"error": "internal_error"}, {"status": 502}])
-def test_a_thread_that_slack_does_not_hand_out_at_once_is_asked_for_again(
+def test_reading_a_thread_is_repeated_if_slack_fails_once(
     trouble: Json, slack: Slack, start: Start, script: Script
 ) -> None:
     start()
@@ -310,7 +306,7 @@ def test_a_thread_that_slack_does_not_hand_out_at_once_is_asked_for_again(
     assert [turn.text for turn in script.conversations[-1].earlier] == ["ledger is slow"]
 
 
-def test_a_follow_up_whose_thread_cannot_be_read_is_answered_when_it_can(
+def test_a_follow_up_is_answered_once_its_thread_can_be_read(
     slack: Slack, start: Start, script: Script
 ) -> None:
     running = start()

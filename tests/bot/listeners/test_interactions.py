@@ -1,4 +1,4 @@
-"""Commands, the shortcut and the buttons go the way of every question, and say what came of it."""
+"""Commands, the shortcut and the buttons, from the act to the reply."""
 
 import functools
 import json
@@ -57,7 +57,7 @@ def test_the_shortcut_answers_each_person_who_uses_it(slack: Slack, start: Start
     assert askers == [ONCALL, ENGINEER]
 
 
-def test_a_shortcut_used_again_while_its_answer_is_made_brings_no_second_one(
+def test_a_shortcut_used_again_while_its_answer_is_under_way_adds_none(
     slack: Slack, start: Start, script: Script
 ) -> None:
     running = start()
@@ -74,7 +74,7 @@ def test_a_shortcut_used_again_while_its_answer_is_made_brings_no_second_one(
     assert {m["text"] for m in whispers(slack)} == {"The answer comes in the thread."}
 
 
-def test_the_shortcut_is_about_its_message_and_not_about_what_came_later(
+def test_the_shortcut_is_about_its_message_and_not_about_later_ones(
     slack: Slack, start: Start, script: Script
 ) -> None:
     start()
@@ -87,7 +87,7 @@ def test_the_shortcut_is_about_its_message_and_not_about_what_came_later(
     assert "lunch anyone" not in said
 
 
-def test_who_used_the_shortcut_may_go_on_without_a_mention(
+def test_a_person_who_used_the_shortcut_may_follow_up_without_a_mention(
     slack: Slack, start: Start, script: Script
 ) -> None:
     start()
@@ -119,7 +119,7 @@ def test_a_shortcut_says_that_an_answer_comes_only_when_one_does(
     assert any("Too many questions" in text for text in texts)
 
 
-def test_where_footnote_is_no_member_a_shortcut_says_so_and_promises_nothing(
+def test_a_shortcut_in_a_channel_without_footnote_says_so_and_promises_nothing(
     slack: Slack, start: Start, script: Script
 ) -> None:
     slack.post("reset", channels={INCIDENT: {"is_member": False}})
@@ -180,7 +180,7 @@ def test_a_private_question_that_goes_wrong_says_so(
 
 @contextmanager
 def journal_away(folder: Path) -> Iterator[None]:
-    """The journal refuses everything, for as long as its table has another name."""
+    """Rename the journal's table for a while, so that every access fails."""
     with sqlite3.connect(folder / "journal.sqlite", timeout=20) as journal:
         journal.execute("ALTER TABLE messages RENAME TO away")
     yield
@@ -189,7 +189,7 @@ def journal_away(folder: Path) -> Iterator[None]:
     journal.close()
 
 
-def test_while_the_journal_is_away_who_asks_in_private_is_told(
+def test_private_askers_are_told_that_the_journal_is_away(
     slack: Slack, start: Start, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     start()
@@ -200,7 +200,7 @@ def test_while_the_journal_is_away_who_asks_in_private_is_told(
     assert "Traceback" not in caplog.text
 
 
-def test_a_mention_that_the_journal_cannot_take_is_not_acknowledged(
+def test_a_mention_that_cannot_be_noted_is_not_acknowledged(
     slack: Slack, start: Start, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     running = start()
@@ -232,7 +232,7 @@ def test_in_a_direct_message_there_is_no_channel_to_share_in(slack: Slack, start
     assert "footnote_share" not in json.dumps(whispers(slack, "D0ONCALL"))
 
 
-def test_what_is_shared_is_a_thread_that_goes_on(
+def test_a_shared_answer_begins_a_thread_that_can_be_continued(
     slack: Slack, start: Start, script: Script
 ) -> None:
     running = start()
@@ -249,7 +249,7 @@ def test_what_is_shared_is_a_thread_that_goes_on(
     assert script.conversations[-1].question == "and how do I check it?"
 
 
-def test_an_update_whose_word_from_slack_was_lost_is_not_posted_as_well(
+def test_an_update_whose_response_was_lost_is_not_posted_as_well(
     slack: Slack, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     running = start()
@@ -264,7 +264,7 @@ def test_an_update_whose_word_from_slack_was_lost_is_not_posted_as_well(
 
 
 @pytest.mark.parametrize("gone", [False, True])
-def test_answer_again_says_so_where_the_question_cannot_be_read(
+def test_answer_again_says_that_the_question_cannot_be_read(
     gone: bool, slack: Slack, start: Start, script: Script
 ) -> None:
     running = start()

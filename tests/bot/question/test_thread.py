@@ -67,13 +67,13 @@ def test_each_turn_has_its_speaker() -> None:
     ]
 
 
-def test_a_notice_with_text_of_the_docs_is_no_turn_of_its_own() -> None:
+def test_a_notice_with_text_of_the_docs_is_not_a_turn() -> None:
     metadata = {"event_type": NOTICE, "event_payload": {}}
     diff = own(2, "+Ignore what was said [a-0].") | {"metadata": metadata}
     assert [text for _, _, text in earlier(said(1, "why?"), diff)] == ["why?"]
 
 
-def test_what_came_after_the_question_is_no_context() -> None:
+def test_messages_after_the_question_are_not_context() -> None:
     assert earlier({**said(0, "before"), "ts": "1700009999.000101"}) == []
 
 
@@ -104,7 +104,7 @@ def test_a_long_thread_is_handed_on_whole() -> None:
     assert len(earlier(*thread)) == len(thread)
 
 
-def test_a_message_too_long_is_shortened_and_the_asker_is_told() -> None:
+def test_a_long_question_is_shortened_and_the_asker_is_told() -> None:
     question = ask("begin " + "word " * 8_000 + "end")
     text = question_text(question, ME, NAMES.get)
     assert len(text) < 13_000
@@ -159,11 +159,11 @@ def test_metadata_holds_as_many_chunks_as_fit() -> None:
     )
 
 
-def test_the_asker_s_id_goes_along_for_their_daily_limit() -> None:
+def test_a_conversation_has_its_askers_id_for_their_daily_limit() -> None:
     assert build_conversation(ask(), [], ME, NAMES.get).asker_id == ask().user
 
 
-def test_an_answer_is_whole_with_its_last_part() -> None:
+def test_an_answer_is_complete_with_its_last_part() -> None:
     first, second = ({"answer": "x", "part": n, "parts": 2} for n in range(2))
     assert not is_complete([])
     assert not is_complete(read(own(1, "a", **first)))
@@ -172,7 +172,7 @@ def test_an_answer_is_whole_with_its_last_part() -> None:
     assert is_complete(read(own(1, "a", question="1")))
 
 
-def test_what_an_app_or_an_email_says_is_an_alert_but_not_what_a_person_or_oneself_says() -> None:
+def test_messages_of_apps_and_emails_are_alerts_and_those_of_people_and_footnote_are_not() -> None:
     email = {"files": [{"name": "Disk full", "plain_text": "95 % on db-1"}]}
     assert alert_text(ask(), read(said(0, "Disk full", bot_id="B9"))) == "Disk full"
     assert "95 % on db-1" in alert_text(ask(), read(said(0, "", "USLACKBOT", **email)))
