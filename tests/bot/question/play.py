@@ -84,7 +84,7 @@ class Play:
         return running
 
     def deliver(self, steps: Iterable[Json]) -> None:
-        """Deliver all at once, wait until each is acknowledged and decided, and hold the answers."""
+        """Deliver all at once, wait until all are acknowledged and decided, and hold answers."""
         self.script.gate.clear()
         sent = [call(Envelope, {k: v for k, v in step.items() if k != "op"}) for step in steps]
         for replica, some in groupby(sent, lambda envelope: envelope.replica):
