@@ -26,11 +26,12 @@ from agent.route import is_small_talk
 from bot.blocks import render_json, render_runbook
 from bot.blocks.elements import shortened
 from bot.notices.change_note import Change, change_note, find_successor, stands_in
-from bot.question.event import Question, read_message
+from bot.question.event import Question, read_question
 from bot.question.intent import asks, is_stop
 from bot.question.policy import decide
 from bot.question.remarks import is_remark
-from bot.question.thread import build_conversation
+from bot.question.thread_message import read_thread_message
+from bot.question.turns import build_conversation
 from bot.reading.message import message_json
 from bot.reading.mrkdwn import plain_parts
 from bot.runbooks.alert import read_alert
@@ -102,10 +103,12 @@ def answered(text: str) -> object:
     """A reply without a mention, in a thread in which Footnote spoke."""
     root = slack("<@U0FOOTNOTE> which?", user="U2", ts="1700000000.0")
     own = slack("That one [c-0].", user="U0FOOTNOTE", bot_id="B0FOOTNOTE", ts="1700000001.0")
-    question = read_message(slack(text), ME, channel="C1")
+    messages = [root, own, slack(text, ts="1700000001.5")]
+    thread = [read_thread_message(message, ME) for message in messages]
+    question = read_question(read_thread_message(slack(text), ME), ME, channel="C1")
     assert isinstance(question, Question)
-    decide(question, [root, own, slack(text, ts="1700000001.5")], ME, name_of=lambda _: "kim lee")
-    return build_conversation(question, [root, own, slack(text, ts="1700000001.5")], ME, str)
+    decide(question, thread, ME, name_of=lambda _: "kim lee")
+    return build_conversation(question, thread, ME, str)
 
 
 def in_an_app(text: str) -> object:

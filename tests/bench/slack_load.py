@@ -152,7 +152,7 @@ def storm(sheet: Sheet, slack: Slack, running: Running) -> None:
     with ThreadPoolExecutor(64) as pool:
         asked = list(pool.map(send, range(MENTIONS)))
     sheet.line("sent in", f"{time.perf_counter() - begun:.1f} s")
-    wait_for(lambda: running.answering.idle, 120)
+    wait_for(lambda: running.queue.idle, 120)
     sheet.line("all answered after", f"{time.perf_counter() - begun:.1f} s")
     taken = acks.milliseconds(asked)
     p99, slowest = float(np.percentile(taken, 99)), max(taken)
@@ -174,7 +174,7 @@ def storm(sheet: Sheet, slack: Slack, running: Running) -> None:
 def sights(sheet: Sheet, slack: Slack, running: Running) -> None:
     sheet.head(f"First visible sign with {THREADS} threads active, {FOLLOW_UPS} follow-ups")
     roots = [mention(slack, number) for number in range(THREADS)]
-    wait_for(lambda: running.answering.idle, 60)
+    wait_for(lambda: running.queue.idle, 60)
     stop = threading.Event()
     asked: list[Mention] = []
     # Each thread has one question at a time, so that a sign can be told to belong to it.
@@ -186,7 +186,7 @@ def sights(sheet: Sheet, slack: Slack, running: Running) -> None:
                 return mention(slack, 1_000 * (number + 1) + place, roots[place])
 
             asked += pool.map(send, range(THREADS))
-        wait_for(lambda: running.answering.idle, 60)
+        wait_for(lambda: running.queue.idle, 60)
     taken = signs(slack, asked)
     p50, p95 = percentiles(taken)
     sheet.line("p50", f"{p50:.0f} ms")
