@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from urllib.parse import unquote
 
-from bot.blocks.nodes import Run, Runs, merged
 from bot.blocks.page_links import Pages
+from bot.blocks.runs import Run, Runs, merged
 from bot.reading.addresses import ADDRESS, BARE_HOST, may_be_linked, openable, trimmed
 from ingest.documents import Passage
 
@@ -79,9 +79,9 @@ class Addresses:
             return words
         return [
             *words,
-            Run(" (", run.marks),
-            Run(target, run.marks, code=True),
-            Run(")", run.marks),
+            Run(" (", run.styles),
+            Run(target, run.styles, code=True),
+            Run(")", run.styles),
         ]
 
     def _hosts_inert(self, run: Run) -> list[Run]:

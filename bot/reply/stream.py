@@ -6,7 +6,7 @@ it, ``finish`` says so, and the whole answer takes its place (``bot.reply.in_thr
 """
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from slack_sdk.errors import SlackApiError
@@ -14,6 +14,7 @@ from slack_sdk.errors import SlackApiError
 from agent.answer import Answer
 from bot.blocks import render_body
 from bot.blocks.elements import Block, context
+from bot.blocks.growth import growth, settled
 from bot.question.event import Question
 from bot.question.thread import read_thread, unmarked
 from bot.reading.mrkdwn import escape
@@ -64,7 +65,7 @@ class Stream:
         """Bring the message up to the answer so far; False where the whole will take its place."""
         if not self._usable:
             return False
-        body = render_body(answer)[0]
+        body = settled(render_body(answer)[0])
         chunks = growth(self._shown, body)
         if chunks is None:  # the model began anew
             self._usable = False
@@ -167,29 +168,6 @@ class Stream:
             return None
         later = (m for m in reversed(thread) if str(m.get("ts", "")) > question.ts)
         return next((str(m["ts"]) for m in later if unmarked(m, self._me)), None)
-
-
-def growth(shown: Sequence[Block], body: Sequence[Block]) -> list[Block] | None:
-    """The chunks that make ``body`` of what is shown; None where it does not begin with that."""
-    if len(shown) > len(body):
-        return None
-    chunks: list[Block] = []
-    for number, block in enumerate(body):
-        if number >= len(shown):
-            chunks.append(_chunk(block))
-        elif block != shown[number]:
-            before, now = str(shown[number].get("text")), str(block.get("text"))
-            both = block["type"] == shown[number]["type"] == "markdown"
-            if not (both and number == len(shown) - 1 and now.startswith(before)):
-                return None
-            chunks.append({"type": "markdown_text", "text": now[len(before) :]})
-    return chunks
-
-
-def _chunk(block: Block) -> Block:
-    if block["type"] == "markdown":
-        return {"type": "markdown_text", "text": block["text"]}
-    return {"type": "blocks", "blocks": [block]}
 
 
 def _is_around(block: Block) -> bool:

@@ -7,7 +7,6 @@ import pytest
 from bot.blocks import render_answer, render_runbook
 from bot.blocks.elements import section, shortened
 from bot.blocks.page_links import Pages
-from bot.blocks.split import Style
 from tests.bot.blocks.answers import DRAIN, answer
 from tests.bot.blocks.shown import shown
 
@@ -84,10 +83,9 @@ def test_a_word_with_a_scheme_of_its_own_is_nothing_to_click_on() -> None:
     assert result.spans == ["slack://open?team=T1"]
 
 
-@pytest.mark.parametrize("style", ["markdown", "rich_text"])
-def test_the_address_of_a_citation_is_sent_whole_whatever_it_holds(style: Style) -> None:
+def test_the_address_of_a_citation_is_sent_whole_whatever_it_holds() -> None:
     odd = replace(DRAIN, url=f'{PAGES}a b|c"d)e\u202e.md')
-    messages = render_answer(answer("Drain [oncall/queues-1].", passages=(odd,)), style=style)
+    messages = render_answer(answer("Drain [oncall/queues-1].", passages=(odd,)))
     sent = f"{PAGES}a%20b%7Cc%22d%29e%E2%80%AE.md"
     assert shown(messages).links == [("[oncall/queues-1]", sent)]
     assert [url for _, url in shown(messages, own=True).links] == [sent]
@@ -127,7 +125,7 @@ def test_a_source_too_long_for_the_list_does_not_hide_the_next_ones() -> None:
 
 
 def test_a_list_from_zero_counts_from_zero_where_slack_counts_from_one() -> None:
-    messages = render_answer(answer("0. zero\n1. one"), style="rich_text")
+    messages = render_answer(answer("0. zero\n1. one"))
     assert shown(messages).text.split() == ["0.", "zero", "1.", "one"]
 
 
