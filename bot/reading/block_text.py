@@ -30,13 +30,6 @@ _CONTROLS = (
     "_input",
     "feedback_buttons",
 )
-_CODE = re.compile(r"(```.*?```|`[^`\n]+`)", re.DOTALL)
-_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
-_LINK = re.compile(
-    rf"{_ESCAPED.pattern}"
-    r"|\[(?P<label>(?:\\.|[^\[\]\\])++)\]\([^\s()]*+(?:\([^\s()]*+\)[^\s()]*+)*+\)"
-)
-"""A link, or an escaped sign, which begins none."""
 _PLACES = (
     "rich_text_title",
     "title",
@@ -96,9 +89,7 @@ class BlockReader:
         if kind.endswith(_CONTROLS):
             yield from self._control(block)
             return
-        if kind == "markdown" and not self.addresses:
-            yield from _split(_labels_only(self.read(block.get("text"))))
-        elif kind in ("mrkdwn", "plain_text", "raw_text", "markdown", "header"):
+        if kind in ("mrkdwn", "plain_text", "raw_text", "markdown", "header"):
             yield from _split(self.read(block.get("text")))
         elif kind.endswith("button"):
             yield from self._linked(block)
@@ -217,17 +208,6 @@ class BlockReader:
             case "color":
                 return string(element.get("value"))
         return text
-
-
-def _labels_only(markdown: str) -> str:
-    """Markdown with each link as its label, brackets of a citation unescaped; code as it is."""
-    parts = _CODE.split(markdown)
-    parts[::2] = [_LINK.sub(_label, part) for part in parts[::2]]
-    return "".join(parts)
-
-
-def _label(link: re.Match[str]) -> str:
-    return link[1] or _ESCAPED.sub(r"\1", link["label"])
 
 
 def items(value: Any) -> list[Any]:
