@@ -1,4 +1,4 @@
-"""Rows of a table whose cells hold bars: ``kubectl get pods | grep api`` stays one command.
+"""Table rows with bars in their cells: ``kubectl get pods | grep api`` stays one command.
 
 Markdown ends a cell at every bar, even within code, and drops the cells that its header has no
 column for. Here a bar in code is code, and the last cell keeps what is too much.

@@ -1,4 +1,4 @@
-"""A block too long for a message -> parts, cut where it hurts least, with nothing lost.
+"""A block too long for a message -> parts of it, with nothing lost.
 
 Lists are cut between items, tables between rows, code between lines, and prose between sentences.
 """
@@ -10,9 +10,7 @@ from collections.abc import Iterator
 from itertools import chain, pairwise
 from typing import Any
 
-from bot.blocks.elements import Block
-
-Element = dict[str, Any]
+from bot.blocks.elements import Block, Element
 
 ROWS = 99
 """Rows of a table in one message."""

@@ -64,7 +64,7 @@ def _address(state: StateInline, silent: bool) -> bool:
 
 
 def _slack_link(state: StateInline, silent: bool) -> bool:
-    """``<address|label>``: a link like any other, never a token."""
+    """``<address|label>``, as Slack writes links."""
     match = _SLACK_LINK.match(state.src, state.pos, state.posMax)
     if not match:
         return False
@@ -75,7 +75,7 @@ def _slack_link(state: StateInline, silent: bool) -> bool:
 
 
 def _tag(state: StateInline, silent: bool) -> bool:
-    """A tag or a comment of HTML; what only looks like a tag is text."""
+    """An HTML tag or comment; a placeholder such as ``<name>`` is text."""
     match = _TAG.match(state.src, state.pos, state.posMax)
     if not match:
         return False
@@ -90,12 +90,12 @@ def _tag(state: StateInline, silent: bool) -> bool:
 
 
 def closed_tags(text: str) -> frozenset[str]:
-    """The names for which there is a closing tag."""
+    """The names of all closing tags in the text."""
     return frozenset(name.lower() for name in _CLOSING.findall(text))
 
 
 def _definition(state: StateBlock, first: int, last: int, silent: bool) -> bool:
-    """``[label]: address``, where a link uses that label; any other such line is shown."""
+    """``[label]: address``, if a link uses that label; any other such line is shown."""
     begin = state.bMarks[first] + state.tShift[first]
     match = _DEFINITION.match(state.src, begin, state.eMarks[first])
     if not match:
@@ -113,7 +113,7 @@ def _push_link(state: StateInline, url: str, label: str) -> None:
 
 
 def _literal_star(state: StateInline, silent: bool) -> bool:
-    """A single star between letters (``a*b``) or before a glob's ending (``*.log``)."""
+    """A single star between letters (``a*b``) or at the beginning of a glob (``*.log``)."""
     src, pos = state.src, state.pos
     if src[pos] != "*":
         return False

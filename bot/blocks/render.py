@@ -1,7 +1,7 @@
 """Answer -> the messages that carry it: text with linked citations, sources, footer, buttons. Pure.
 
-The first message opens with a line about the verdict where there is one to tell; the last one ends
-with the sources, the footer and the buttons, for which room is kept whatever the answer's length.
+The first message begins with a line about the verdict, unless the docs support the answer. The last
+message ends with the sources, the footer and the buttons; every message keeps room for these.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ from typing import Any
 
 from agent.answer import Answer, Citation, Segment, Verdict
 from agent.grounding import read_segments
-from bot.blocks.around import Extra, buttons, footer, sources, verdict_line
+from bot.blocks.around import DocsState, buttons, footer, sources, verdict_line
 from bot.blocks.body import Body, read_body, words
 from bot.blocks.debug import read_request
 from bot.blocks.elements import Block, context
@@ -19,13 +19,13 @@ from bot.reading.addresses import may_be_linked
 from bot.reading.mrkdwn import escape, inert
 from ingest.documents import DocumentInfo, Passage
 
-Message = dict[str, Any]
+Payload = dict[str, Any]
 """``text`` and ``blocks``, as chat.postMessage takes them."""
 
 _ANSWER_ROOM = 8_400
-"""Characters of answer in a message: with all that stands around it, it stays under 12,000."""
+"""Characters of the answer in one message; with the blocks around it, it stays under 12,000."""
 _NOTIFICATION = 300
-_NOTHING = "No answer came out of this. Please ask again, perhaps in other words."
+_NOTHING = "I have no answer to this. Please ask again, perhaps in other words."
 
 
 def render_answer(
@@ -35,7 +35,7 @@ def render_answer(
     ingested_at: datetime | None = None,
     now: datetime | None = None,
     stale_after: timedelta | None = None,
-) -> list[Message]:
+) -> list[Payload]:
     """An answer -> at least one message, in the order in which they are posted.
 
     ``documents`` (by path) add age and owner to the sources, ``ingested_at`` adds the age of the
@@ -45,20 +45,20 @@ def render_answer(
     if not body.blocks:
         body = read_body([Segment(answer.reason or _NOTHING)], ())
     messages = [_message(blocks, body.cited) for blocks in split(body.blocks, _ANSWER_ROOM)]
-    extra = Extra(documents or {}, ingested_at, now, stale_after)
+    state = DocsState(documents or {}, ingested_at, now, stale_after)
     passages = {passage.id: passage for passage in _passages(answer)}
     cited = [passages[ident] for ident in body.cited if ident in passages]
     messages[0]["blocks"][:0] = verdict_line(answer)
-    messages[-1]["blocks"] += [*sources(cited, extra), *footer(answer, extra), *buttons(answer)]
+    messages[-1]["blocks"] += [*sources(cited, state), *footer(answer, state), *buttons(answer)]
     return messages
 
 
 def render_body(answer: Answer) -> list[list[Block]]:
-    """The blocks of each message that say what the answer says, without all around them."""
+    """The answer's own blocks, message by message, without those around it."""
     return split(_read(answer).blocks, _ANSWER_ROOM)
 
 
-def render_runbook(passages: Sequence[Passage], found_by: str) -> Message:
+def render_runbook(passages: Sequence[Passage], found_by: str) -> Payload:
     """Passages of one document -> the message that is posted ahead of an answer."""
     segments = [
         part
@@ -71,7 +71,9 @@ def render_runbook(passages: Sequence[Passage], found_by: str) -> Message:
     message = _message(first, body.cited)
     message["blocks"].insert(0, context("footnote_verdict", line))
     if more:
-        message["blocks"].append(context("footnote_footer", "The page goes on: open it."))
+        message["blocks"].append(
+            context("footnote_footer", "The page is longer than this: open it to read on.")
+        )
     return message
 
 
@@ -94,12 +96,12 @@ def _read(answer: Answer) -> Body:
     return read_body(answer.segments, _passages(answer), [link.url for link in answer.web_links])
 
 
-def _message(blocks: list[Block], cited: Sequence[str]) -> Message:
+def _message(blocks: list[Block], cited: Sequence[str]) -> Payload:
     return {"text": _notification(blocks, cited), "blocks": list(blocks)}
 
 
 def _notification(blocks: Sequence[Block], cited: Sequence[str]) -> str:
-    """What a phone shows: the first words, without citations, and nothing that could be clicked."""
+    """The first words, as a phone shows them: no citations, nothing that could be clicked."""
     first: list[str] = []
     for block in blocks:
         text = words(block)

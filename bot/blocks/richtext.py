@@ -8,15 +8,13 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain, groupby
-from typing import Any
 
 from markdown_it.tree import SyntaxTreeNode
 
-from bot.blocks.elements import Block
+from bot.blocks.elements import Block, Element
 from bot.blocks.inline import Inline
 from bot.blocks.runs import Run, Runs
 
-Element = dict[str, Any]
 Table = list[list[Runs]]
 """Rows of cells, the header first."""
 

@@ -11,19 +11,19 @@ _BLOCKS = 34
 
 def split(blocks: Iterable[Block], room: int) -> list[list[Block]]:
     """One list of blocks a message, each list at most ``room`` characters as sent."""
-    messages: list[_Message] = [_Message(room)]
+    messages: list[_MessageBlocks] = [_MessageBlocks(room)]
     for block in blocks:
         for part in _fitting(block, messages[-1], room):
             if not messages[-1].takes(part):
                 heading = messages[-1].without_heading()
-                messages.append(_Message(room))
+                messages.append(_MessageBlocks(room))
                 for carried in heading:
                     messages[-1].add(carried)
             messages[-1].add(part)
     return [message.blocks for message in messages if message.blocks]
 
 
-def _fitting(block: Block, message: "_Message", room: int) -> Iterator[Block]:
+def _fitting(block: Block, message: "_MessageBlocks", room: int) -> Iterator[Block]:
     """The block, or its parts where it is too long or is a list that may begin in this message."""
     if message.takes(block):
         yield block
@@ -36,7 +36,7 @@ def _fitting(block: Block, message: "_Message", room: int) -> Iterator[Block]:
         yield block
 
 
-class _Message:
+class _MessageBlocks:
     """The blocks of one message, and the characters that are left in it."""
 
     def __init__(self, room: int) -> None:

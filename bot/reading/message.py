@@ -100,9 +100,7 @@ def _attachment(attachment: dict[str, Any], reader: BlockReader) -> Iterator[str
     yield from parts
 
 
-def _shared_messages(
-    attachment: dict[str, Any], reader: BlockReader, depth: int
-) -> Iterator[str]:
+def _shared_messages(attachment: dict[str, Any], reader: BlockReader, depth: int) -> Iterator[str]:
     """A message that was shared with this one, which Slack nests twice."""
     for entry in items(attachment.get("message_blocks")):
         shared = entry.get("message") if isinstance(entry, dict) else None

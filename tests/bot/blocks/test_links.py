@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from bot.blocks import render_answer, render_runbook
+from bot.blocks.document_links import DocumentLinks
 from bot.blocks.elements import section, shortened
-from bot.blocks.page_links import Pages
 from tests.bot.blocks.answers import DRAIN, answer
 from tests.bot.blocks.shown import shown
 
@@ -57,9 +57,11 @@ def test_a_link_from_page_to_page_opens_that_page() -> None:
 
 def test_a_page_link_that_no_passage_has_or_that_two_folders_share_is_not_guessed() -> None:
     elsewhere = replace(LINKING, id="a-0", path="a/b/c.md", url=f"{PAGES}a/b/c.md")
-    assert Pages((LINKING,)).address("./other.md") is None
-    assert Pages((LINKING, elsewhere)).address("./README.md") is None
-    assert Pages((replace(LINKING, url="https://[x/oncall/queues.md"),)).address("./README.md") in (
+    assert DocumentLinks((LINKING,)).address("./other.md") is None
+    assert DocumentLinks((LINKING, elsewhere)).address("./README.md") is None
+    assert DocumentLinks((replace(LINKING, url="https://[x/oncall/queues.md"),)).address(
+        "./README.md"
+    ) in (
         None,
         "https://[x/oncall/README.md",
     )
@@ -108,7 +110,7 @@ def test_a_source_with_an_endless_name_is_still_listed() -> None:
 
 @pytest.mark.parametrize("text", ["\u200b \u200d\n", "\u202e", "---", "\u2066\u00a0"])
 def test_an_answer_that_nobody_can_see_says_that_there_is_none(text: str) -> None:
-    assert shown(render_answer(answer(text))).text.strip().startswith("No answer came out of this.")
+    assert shown(render_answer(answer(text))).text.strip().startswith("I have no answer to this.")
 
 
 def test_controls_and_turned_directions_stay_only_in_code() -> None:
