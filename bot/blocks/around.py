@@ -32,7 +32,7 @@ _VERDICTS = {
 
 @dataclass(frozen=True, slots=True)
 class DocsState:
-    """What is known about documents and index beside the answer."""
+    """Facts about documents and index that are shown with an answer."""
 
     documents: Mapping[str, DocumentInfo] = field(default_factory=dict)
     ingested_at: datetime | None = None

@@ -46,7 +46,7 @@ class _Rows(str):
     """
 
     header: int
-    """Where the first row begins: it may have any number of cells."""
+    """Index of the first row, which may have any number of cells."""
     columns: int
 
     def __getitem__(self, key: SupportsIndex | slice) -> str:

@@ -41,8 +41,8 @@ def read_body(
     """
     anchored = with_anchors(segments)
     text = _HALF_CHARACTER.sub("\ufffd", _LINE_ENDS.sub("\n", anchored.text))
-    known = {passage.id: passage.url for passage in passages}
-    inline = Inline(anchored, known, Addresses.of(passages, urls))
+    addresses = {passage.id: passage.url for passage in passages}
+    inline = Inline(anchored, addresses, Addresses.of(passages, urls))
     tokens = ANSWERS.parse(text, {"closed": closed_tags(text)})
     if max((token.level for token in tokens), default=0) > _DEEPEST:
         # The parser gives up a little deeper and would lose the words there.

@@ -21,9 +21,11 @@ _SENTENCE_END = re.compile(r"(?:[.!?](?=\s)|[。！？])(?:\s?\[[^\[\]\n]+\])*\s
 """Citations after a sentence stay with it."""
 _BLANK = re.compile(r"\s(?![\s\[])")
 _STEP, _AHEAD = 1_000, 300
+"""Most characters between two places to cut at, and how far citations may reach beyond them."""
 _HEAVY = 4_000
+"""Most characters as sent of a piece that is not cut any further."""
 _WHOLE = 300
-"""Characters up to which code within a sentence, a link or a citation is not cut."""
+"""Code within a sentence, a link or a citation of at most so many characters is not cut."""
 
 
 def size(value: Any) -> int:
@@ -37,22 +39,22 @@ def parts(block: Block, first: int, room: int) -> Iterator[Block]:
     if block["type"] == "table":
         yield from _tables(block, first, room)
         return
-    left = first - _FRAME
+    free = first - _FRAME
     done: list[Element] = []
     for element in _short_items(block["elements"], room - _FRAME):
         contents = _contents(element, room - _FRAME)
         begin = 0
         for number, content in enumerate(contents):
             need = size(content) + (_FRAME if number == begin else 0)
-            if need > left:
+            if need > free:
                 if number > begin:
                     done.append(part_of(element, contents, begin, number))
                     begin = number
                 if done:
                     yield {**block, "elements": done}
-                done, left = [], room - _FRAME
+                done, free = [], room - _FRAME
                 need = size(content) + _FRAME
-            left -= need
+            free -= need
         done.append(part_of(element, contents, begin, len(contents)))
     yield {**block, "elements": done}
 
@@ -74,15 +76,15 @@ def part_of(element: Element, contents: list[Any], begin: int, end: int) -> Elem
 def _tables(table: Block, first: int, room: int) -> Iterator[Block]:
     header, *rows = table["rows"]
     frame = size({**table, "rows": [header]})
-    left = first - frame
+    free = first - frame
     some: list[Any] = []
     for row in rows:
-        if size(row) > left or len(some) == ROWS:
+        if size(row) > free or len(some) == ROWS:
             if some:
                 yield {**table, "rows": [header, *some]}
-            some, left = [], room - frame
+            some, free = [], room - frame
         some.append(row)
-        left -= size(row)
+        free -= size(row)
     yield {**table, "rows": [header, *some]}
 
 
@@ -90,8 +92,9 @@ def _short_items(elements: list[Element], room: int) -> Iterator[Element]:
     """The elements; an item too long for a message goes on in sections of their own below it."""
     for element in elements:
         items = element["elements"]
-        long = [n for n, item in enumerate(items) if size(item) > room]
-        if element["type"] != "rich_text_list" or not long:
+        is_list = element["type"] == "rich_text_list"
+        long = [n for n, item in enumerate(items) if size(item) > room] if is_list else []
+        if not long:
             yield element
             continue
         for begin, end in pairwise([0, *(n + 1 for n in long), len(items)]):
@@ -135,12 +138,12 @@ def _sentences(inline: list[Element]) -> list[list[Element]]:
     element: Element = {"text": ""}
     for start, end in pairwise([0, *_places(text, inline)]):
         piece: list[Element] = []
-        need = end - start
-        while need:
+        length = end - start
+        while length:
             element = element if element["text"] else next(waiting)
-            piece.append({**element, "text": element["text"][:need]})
-            element = {**element, "text": element["text"][need:]}
-            need -= len(piece[-1]["text"])
+            piece.append({**element, "text": element["text"][:length]})
+            element = {**element, "text": element["text"][length:]}
+            length -= len(piece[-1]["text"])
         pieces += _light(piece)
     return pieces
 
@@ -148,18 +151,18 @@ def _sentences(inline: list[Element]) -> list[list[Element]]:
 def _light(piece: list[Element]) -> Iterator[list[Element]]:
     """The piece, cut between elements where these are so many that they outweigh their words."""
     some: list[Element] = []
-    left = _HEAVY
+    free = _HEAVY
     for element in piece:
-        if some and size(element) > left:
+        if some and size(element) > free:
             yield some
-            some, left = [], _HEAVY
+            some, free = [], _HEAVY
         some.append(element)
-        left -= size(element)
+        free -= size(element)
     yield some
 
 
 def _places(text: str, inline: list[Element]) -> Iterator[int]:
-    """Where to cut: at least once in ``_STEP`` characters."""
+    """The places to cut at, at most ``_STEP`` characters apart."""
     starts, ends = [], []
     at = 0
     for element in inline:
@@ -180,9 +183,10 @@ def _places(text: str, inline: list[Element]) -> Iterator[int]:
         limit = start + _STEP
         place = 0
         for border in (_SENTENCE_END, _BLANK):
-            found = (m.end() for m in border.finditer(text, start, limit + _AHEAD))
-            fits = (end for end in found if end <= limit and around(end) is None)
-            if place := max(fits, default=0):
+            # A match is read beyond the limit: a sentence ends after its citations.
+            borders = (match.end() for match in border.finditer(text, start, limit + _AHEAD))
+            good = (end for end in borders if end <= limit and around(end) is None)
+            if place := max(good, default=0):
                 break
         start = place or around(limit) or limit
         yield start

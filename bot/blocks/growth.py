@@ -1,4 +1,4 @@
-"""The body of an answer so far, and the body later on -> what a stream has to add.
+"""The body of an answer so far, and the body later on -> the chunks that a stream has to add.
 
 A stream takes whole blocks only, and keeps them as they are.
 """
@@ -40,7 +40,7 @@ def _chunks(blocks: Sequence[Block]) -> list[Chunk]:
 
 
 def _continued(before: Block, now: Block) -> list[Block] | None:
-    """What a block has more than before, as a block; None if it is not the same list, grown."""
+    """The new items of a grown list, as a block; None if ``now`` is not ``before``, grown."""
     if before == now:
         return []
     if not before["type"] == now["type"] == "rich_text":

@@ -29,7 +29,7 @@ class Addresses:
     """The addresses that the retrieved passages have, and those in their texts."""
 
     texts: tuple[str, ...] = ()
-    known: frozenset[str] = field(default=frozenset())
+    urls: frozenset[str] = field(default=frozenset())
     document: Callable[[str], str | None] = _no_document
     """A link from one document to another -> the address of the other document, or None."""
 
@@ -37,12 +37,13 @@ class Addresses:
     def of(cls, passages: Sequence[Passage], urls: Iterable[str | None] = ()) -> "Addresses":
         """The addresses of these passages and in their texts, and ``urls``."""
         texts = [spelling for p in passages for spelling in (p.text, html.unescape(p.text))]
-        known = frozenset(url for url in (*(p.url for p in passages), *urls) if url)
-        return cls(tuple(dict.fromkeys(texts)), known, DocumentLinks(tuple(passages)).address)
+        own = (passage.url for passage in passages)
+        known_urls = frozenset(url for url in (*own, *urls) if url)
+        return cls(tuple(dict.fromkeys(texts)), known_urls, DocumentLinks(tuple(passages)).address)
 
     def allows(self, url: str) -> bool:
         """Whether the docs have this address, and a click may open it."""
-        is_known = url in self.known or self._contain(url) or self._contain(unquote(url))
+        is_known = url in self.urls or self._contain(url) or self._contain(unquote(url))
         return is_known and openable(url) is not None
 
     def _contain(self, address: str) -> bool:

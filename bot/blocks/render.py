@@ -14,6 +14,8 @@ from bot.blocks.around import DocsState, buttons, footer, sources, verdict_line
 from bot.blocks.body import Body, read_body, words
 from bot.blocks.debug import read_request
 from bot.blocks.elements import Block, context
+from bot.blocks.richtext import rich_text, section
+from bot.blocks.runs import Run
 from bot.blocks.split import split
 from bot.reading.addresses import may_be_linked
 from bot.reading.mrkdwn import escape, inert
@@ -43,7 +45,7 @@ def render_answer(
     """
     body = _read(answer)
     if not body.blocks:
-        body = read_body([Segment(answer.reason or _NOTHING)], ())
+        body = Body((rich_text([section((Run(answer.reason or _NOTHING),))]),))
     messages = [_message(blocks, body.cited) for blocks in split(body.blocks, _ANSWER_ROOM)]
     state = DocsState(documents or {}, ingested_at, now, stale_after)
     passages = {passage.id: passage for passage in _passages(answer)}

@@ -6,7 +6,7 @@ from bot.blocks.cuts import ROWS, parts, size
 from bot.blocks.elements import Block
 
 _BLOCKS = 34
-"""In a message: Slack takes 50, some of which stand around the answer."""
+"""Blocks of the answer in one message; Slack takes 50, with those around the answer."""
 
 
 def split(blocks: Iterable[Block], room: int) -> list[list[Block]]:
@@ -29,30 +29,30 @@ def _fitting(block: Block, message: "_MessageBlocks", room: int) -> Iterator[Blo
         yield block
     elif _is_too_long(block, room):
         # A first part that is too short is not worth the cut.
-        yield from parts(block, message.left if message.left > room // 3 else room, room)
+        yield from parts(block, message.free if message.free > room // 3 else room, room)
     elif _has_list(block):
-        yield from parts(block, message.left, room)
+        yield from parts(block, message.free, room)
     else:
         yield block
 
 
 class _MessageBlocks:
-    """The blocks of one message, and the characters that are left in it."""
+    """The blocks of one message, and the characters that it still has room for."""
 
     def __init__(self, room: int) -> None:
         self.blocks: list[Block] = []
-        self.left = room
+        self.free = room
 
     def takes(self, block: Block) -> bool:
         if block["type"] == "table" and (
             len(block["rows"]) > ROWS + 1 or any(b["type"] == "table" for b in self.blocks)
         ):
             return False
-        return size(block) <= self.left and len(self.blocks) < _BLOCKS
+        return size(block) <= self.free and len(self.blocks) < _BLOCKS
 
     def add(self, block: Block) -> None:
         self.blocks.append(block)
-        self.left -= size(block)
+        self.free -= size(block)
 
     def without_heading(self) -> list[Block]:
         """Take out a heading at the end, which would be alone there."""

@@ -1,8 +1,8 @@
 """A Slack message of any integration -> everything a reader sees in it, as plain text.
 
 Alert bots put their words into text, blocks, attachments, or blocks within attachments, and often
-say the same thing in two of them, one after the other: it is said once. A text that is too long
-keeps its head and its tail.
+say the same thing in two of them, one after the other: it is read once. Of a text that is too long
+the head and the tail are read.
 """
 
 import re
@@ -18,7 +18,7 @@ LIMIT = 4_000
 """Characters of one message that a model gets."""
 
 RUNBOOK = re.compile(r"(?:run|play)[ _-]?book", re.IGNORECASE)
-"""What a link to a runbook is called, or is called like."""
+"""The word by which a link to a runbook is known."""
 
 _HEAD = 0.6
 """Share of the head in a text that is shortened."""
@@ -27,7 +27,7 @@ _NOTE = "[shortened: {count} characters left out]"
 _PLACEHOLDER = "[no preview available]"
 _MESSAGES_DEEP = 3
 _FENCE = "%%%"
-"""What Datadog puts around its Markdown, on lines of its own."""
+"""A line of Datadog before and after its Markdown."""
 
 
 def message_text(
@@ -63,14 +63,14 @@ def _message(message: Mapping[str, Any], reader: BlockReader, depth: int) -> Ite
 
 
 def _files(message: Mapping[str, Any], reader: BlockReader) -> Iterator[str]:
-    """The names of files, and what Slack shows of an e-mail or a snippet in the message itself."""
+    """The names of files, and the text of an e-mail or a snippet as far as Slack shows it."""
     for file in items(message.get("files")):
         if not isinstance(file, dict):
             continue
         if name := reader.read(file.get("title") or file.get("name")):
             yield f"[attached file: {name}]"
-        shown = map(string, map(file.get, ("plain_text", "preview_plain_text", "preview")))
-        text = next(filter(None, shown), "")
+        texts = map(string, map(file.get, ("plain_text", "preview_plain_text", "preview")))
+        text = next(filter(None, texts), "")
         yield from (part for part in (string(file.get("subject")), text) if part.strip())
 
 

@@ -1,4 +1,4 @@
-"""What an app says twice in one message: its text and its blocks, or one block after the other."""
+"""Repeats within a message: its text and its blocks, or one part after the other."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -9,10 +9,10 @@ _WORD = re.compile(r"\w+")
 _COVERED = 0.7
 
 
-def covers(shown: str, text: str) -> bool:
-    """Whether blocks say what the text says; Slack shows the text only where there are none."""
+def covers(blocks: str, text: str) -> bool:
+    """Whether the blocks repeat the text, which Slack shows only in messages without blocks."""
     words = set(_WORD.findall(text.lower()))
-    return bool(words) and len(words & set(_WORD.findall(shown.lower()))) >= _COVERED * len(words)
+    return bool(words) and len(words & set(_WORD.findall(blocks.lower()))) >= _COVERED * len(words)
 
 
 def without_repeats(parts: Iterable[str]) -> Iterator[str]:
