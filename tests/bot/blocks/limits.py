@@ -1,4 +1,4 @@
-"""What Slack accepts in one message, and what in a message breaks that."""
+"""The limits of one Slack message, and the check of a message against them."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping

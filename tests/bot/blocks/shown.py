@@ -1,4 +1,4 @@
-"""What a person sees of a message, read without any of the product's own code."""
+"""The parts of a message that a person sees, read without any of the product's own code."""
 
 import html
 import re
@@ -11,17 +11,17 @@ _LINK = re.compile(r"<([^<>|]+)\|([^<>]*)>")
 
 @dataclass
 class Shown:
-    """The words in order, and what is special about some of them."""
+    """The words in order, and those of links, code, tables and lists again."""
 
     text: str = ""
     prose: str = ""
-    """The words that stand neither in code nor under a link."""
+    """The words outside code and links."""
     links: list[tuple[str, str]] = field(default_factory=list)
     spans: list[str] = field(default_factory=list)
     fences: list[str] = field(default_factory=list)
     rows: list[list[str]] = field(default_factory=list)
     depths: list[tuple[int, str]] = field(default_factory=list)
-    """The items of lists, with how deep they stand."""
+    """The items of lists, each after its depth."""
     raw: list[str] = field(default_factory=list)
     """Anything that would be live markup: HTML, images, Slack tokens."""
 
@@ -38,7 +38,7 @@ class Shown:
 
 
 def shown(messages: Iterable[dict[str, Any]], *, own: bool = False) -> Shown:
-    """What the answer's part of the messages shows; ``own``: what stands around it."""
+    """The visible parts of the answer itself, or with ``own`` of the blocks around it."""
     out = Shown()
     for message in messages:
         for block in message["blocks"]:

@@ -1,4 +1,4 @@
-"""What a stream adds: the body of an answer so far is a beginning of the whole body."""
+"""A stream only adds: the body of an answer so far is the beginning of the whole body."""
 
 import pytest
 from hypothesis import given

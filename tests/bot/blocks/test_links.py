@@ -1,4 +1,4 @@
-"""What of an answer's links is clickable, and what is left of the others."""
+"""Links of an answer: which ones are clickable, and how the others are shown."""
 
 from dataclasses import replace
 

@@ -103,6 +103,11 @@ def test_a_long_list_goes_on_with_its_numbers() -> None:
     assert shown([second]).text.startswith(f"{last + 1}. step {last + 1}")
 
 
+def test_a_request_that_still_names_a_style_is_read_without_fault() -> None:
+    request = {"text": "Drain it [a-0].", "passages": [{"id": "a-0"}]}
+    assert render_json({**request, "style": "markdown"}) == render_json(request)
+
+
 @pytest.mark.parametrize(
     ("request_", "where"),
     [

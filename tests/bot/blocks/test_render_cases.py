@@ -33,7 +33,7 @@ def _passage(id: str, url: str, heading: object = None, text: str | None = None)
 
 
 def general_faults(seen: Rendered) -> Iterator[str]:
-    """What is wrong whatever the answer is."""
+    """Faults that are faults in any answer."""
     for message in seen.messages:
         yield from broken_limits(message)
         yield from _refused(message)
@@ -50,7 +50,7 @@ def general_faults(seen: Rendered) -> Iterator[str]:
 
 
 def _refused(message: Json) -> Iterator[str]:
-    """What slack_sdk's own models object to, and whoever would be pinged."""
+    """Objections of slack_sdk's own models, and pings."""
     for block in Block.parse_all(message["blocks"]):
         if block is None:
             yield "a block that slack_sdk does not know"

@@ -1,4 +1,4 @@
-"""What an app says several times is read once; what differs in a single sign is read each time."""
+"""Repeated parts of a message are read once; parts that differ in a single sign are all read."""
 
 from typing import Any
 
