@@ -53,7 +53,7 @@ def _address(state: StateInline, silent: bool) -> bool:
     if not scheme:
         return False
     match = ADDRESS.match(state.src, state.pos - len(scheme[0]), state.posMax)
-    url = trimmed(match[0]) if match else ""
+    url = trimmed(ANCHOR.split(match[0], 1)[0]) if match else ""
     if len(url) <= len(scheme[0]) + 1:
         return False
     if not silent:

@@ -57,8 +57,7 @@ class Inline:
             elif token.type in ("em_close", "strong_close", "s_close"):
                 styles.pop()
             elif token.type == "link_open":
-                url, ids = self.anchored.take_out(str(token.attrs.get("href", "")))
-                yield from self.citations(ids)
+                url, _ = self.anchored.take_out(str(token.attrs.get("href", "")))
             elif token.type == "link_close":
                 url = None
             elif token.type == "citation" and (anchor := ANCHOR.match(token.content)):
