@@ -1,4 +1,4 @@
-"""What holds for the whole tree: sizes, contracts, and settings that are listed."""
+"""Rules for the whole tree: sizes of files, import contracts, and the list of settings."""
 
 import ast
 import re
