@@ -135,8 +135,8 @@ def asked(text: str) -> object:
     return is_one, query_terms(text), SENTENCE.split(text), public_words(text, [passage(text)])
 
 
-def rendered(text: str, style: str) -> dict[str, Any]:
-    return {"text": text, "style": style, "passages": [{"id": "c-0", "url": "https://git.test"}]}
+def rendered(text: str) -> dict[str, Any]:
+    return {"text": text, "passages": [{"id": "c-0", "url": "https://git.test"}]}
 
 
 def linked(text: str) -> object:
@@ -226,8 +226,7 @@ READERS: dict[str, tuple[Callable[[str], object], list[str]]] = {
     "debug message": (lambda text: message_json({"text": text}), MESSAGE),
     "a question": (asked, [*MESSAGE, *VALUES]),
     "notices": (lambda text: (plain_parts(text), shortened(text, 3_000)), MESSAGE),
-    "debug render": (lambda text: render_json(rendered(text, "markdown")), ANSWER),
-    "rich text": (lambda text: render_json(rendered(text, "rich_text")), [*MARKS, *CITATIONS]),
+    "debug render": (lambda text: render_json(rendered(text)), ANSWER),
     "a page that is linked": (linked, [*SIGNS, *MARKS]),
     "a runbook": (lambda text: render_runbook([passage(text)], text), MARKS),
     "debug ground": (grounded, [*ANSWER, *VALUES]),
