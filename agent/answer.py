@@ -20,11 +20,13 @@ Verdict = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """The end of a segment points at a chunk."""
+    """A pointer from the end of a segment to a chunk."""
 
     id: str
     cited_text: str = ""
-    """The words of the chunk that carry the claim; empty where the model wrote only the id."""
+    """The chunk's words that support the claim; empty if the model wrote only the id."""
+    paragraphs: tuple[int, ...] = ()
+    """Numbers, from 0, of the chunk's paragraphs that these words come from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +117,12 @@ class Answer:
         """Markdown with ``[chunk-id]`` after each claim."""
         return written(self.segments)
 
+    def _quotes(self, chunk_id: str) -> Iterable[str]:
+        """The words of a chunk that the API quoted in support of the text."""
+        citations = (citation for segment in self.segments for citation in segment.citations)
+        words = (c.cited_text for c in citations if c.id == chunk_id and c.cited_text)
+        return dict.fromkeys(words)
+
     def to_json(self) -> dict[str, Any]:
         return {
             "id": self.id,
@@ -129,6 +137,7 @@ class Answer:
                     "heading": list(passage.heading),
                     "lines": list(passage.lines),
                     "url": passage.url,
+                    "quotes": list(self._quotes(passage.id)),
                 }
                 for passage in self.citations
             ],

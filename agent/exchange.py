@@ -11,15 +11,14 @@ from anthropic.types import Message, ToolUseBlock
 from agent.asides.self_check import reflect
 from agent.draft import Draft
 from agent.errors import ToolError
-from agent.model.client import Model, Request
+from agent.model.client import Listener, Model, Request
 from agent.model.deadline import Deadline
 from agent.model.profiles import Profile
-from agent.passages import passage_blocks, reply_text
+from agent.passages import passage_blocks
 from agent.prompts import prompt
 from agent.tools import TOOLS, ToolResult, definitions, run_tool, taken_in
 from agent.tools.base import checked, failure
 from agent.tools.search_docs import SearchDocs
-from agent.trace import Progress
 
 _BY_NAME = {tool.name: tool for tool in TOOLS}
 
@@ -34,6 +33,7 @@ class Exchange:
         system: str,
         messages: list[dict[str, Any]],
         draft: Draft,
+        listener: Listener,
         deadline: Deadline,
         *,
         self_check: bool = False,
@@ -44,6 +44,7 @@ class Exchange:
         self._tools = definitions(TOOLS, draft.corpus, strict=profile.strict_tools)
         self._messages = messages
         self._draft = draft
+        self._listener = listener
         self._deadline = deadline
         self._previous: str | None = None
         self._to_be_checked = self_check
@@ -51,10 +52,8 @@ class Exchange:
     def request(self, max_tokens: int, *, final: bool, attempts: int = 3) -> Message:
         """One step: what stands so far goes to the model."""
         draft = self._draft
-        draft.steps += 1
-        draft.model = self.model.name
-        draft.show(Progress("thinking"))
-        draft.note(
+        draft.begin_step(self.model.name)
+        draft.record(
             "request",
             step=draft.steps,
             model=self.model.name,
@@ -73,15 +72,15 @@ class Exchange:
             attempts=attempts,
             profile=self._profile,
         )
-        message = self.model.respond(request, self._deadline, draft)
+        message = self.model.respond(request, self._deadline, self._listener)
         self._previous = message.id
         missed = message.diagnostics.cache_miss_reason if message.diagnostics else None
-        draft.note(
+        draft.record(
             "response",
             step=draft.steps,
             stop=message.stop_reason,
             calls=[call.name for call in tool_calls(message)],
-            characters=len(reply_text(message.content)),
+            characters=sum(len(b.text) for b in message.content if b.type == "text"),
             **({"cache_miss": missed.type} if missed else {}),
             **draft.charge(self.model.name, message),
         )
@@ -152,9 +151,9 @@ class Exchange:
             try:
                 progress = tool.progress(checked(tool, call.input))
                 draft.show(progress)
-                draft.note("tool_call", name=call.name, detail=progress.detail)
+                draft.record("tool_call", name=call.name, detail=progress.detail)
             except ToolError as error:
-                draft.note("tool_call", name=call.name, malformed=str(error)[:200])
+                draft.record("tool_call", name=call.name, malformed=str(error)[:200])
         result = run_tool(tool, call.name, call.input, draft.retrieval)
         return result, draft.deadline.spent - began
 
@@ -164,9 +163,9 @@ class Exchange:
         result, seconds = ran or (failure("This took too long and was given up."), None)
         result = taken_in(result, draft.retrieval)
         if result.failed and call.name == SearchDocs.name:
-            draft.retrieval.failed = True
+            draft.retrieval.search_failed()
         search = result.found.search if result.found else None
-        draft.note(
+        draft.record(
             "tool_result",
             name=call.name,
             failed=result.failed,
@@ -191,6 +190,10 @@ class Exchange:
         if last:
             left += " No more tool calls are possible: the next message is the answer."
         return left
+
+
+def has_text(message: Message) -> bool:
+    return any(block.type == "text" and block.text.strip() for block in message.content)
 
 
 def tool_calls(message: Message) -> Sequence[ToolUseBlock]:

@@ -7,7 +7,7 @@ the model's own queries; never the text of a person, a page or an answer.
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-Kind = Literal[
+EventKind = Literal[
     "open", "request", "retry", "response", "tool_call", "tool_result", "self_check",
     "verify", "mend", "mend_failed", "web_search", "degrade", "answer",
 ]  # fmt: skip
@@ -18,7 +18,7 @@ class Event:
     """One thing that happened, ``at`` seconds after the question arrived."""
 
     at: float
-    kind: Kind
+    kind: EventKind
     detail: dict[str, Any]
 
 
@@ -28,7 +28,7 @@ class Trace:
 
     events: list[Event] = field(default_factory=list)
 
-    def add(self, at: float, kind: Kind, **detail: Any) -> None:
+    def add(self, at: float, kind: EventKind, **detail: Any) -> None:
         self.events.append(Event(round(at, 3), kind, detail))
 
     def to_json(self) -> list[dict[str, Any]]:

@@ -3,9 +3,10 @@
 What goes wrong in it costs only what it was for.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from anthropic.types import Message
+from anthropic.types import Message, TextBlock
 
 from agent.draft import Draft
 from agent.errors import ModelUnavailable
@@ -15,23 +16,26 @@ from agent.model.deadline import Deadline
 
 @dataclass(frozen=True, slots=True)
 class _Aside:
-    """Hears what goes wrong; nobody waits for the words."""
+    """Records what goes wrong; nobody waits for the words."""
 
     purpose: str
     draft: Draft
 
-    def wrote(self, text: str) -> None:
-        """Nothing to show."""
+    def began(self) -> None:
+        """Show nothing."""
+
+    def wrote(self, content: Sequence[TextBlock]) -> None:
+        """Show nothing."""
 
     def retried(self, error: ModelUnavailable, wait: float) -> None:
-        self.draft.note("retry", purpose=self.purpose, error=str(error), wait=round(wait, 3))
+        self.draft.record("retry", purpose=self.purpose, error=str(error), wait=round(wait, 3))
 
 
 def ask_aside(
     purpose: str, model: Model, request: Request, draft: Draft, deadline: Deadline
 ) -> Message:
     """The model's message. Raises ModelUnavailable, DeadlinePassed or Cancelled."""
-    draft.note(
+    draft.record(
         "request",
         purpose=purpose,
         model=model.name,
@@ -40,5 +44,5 @@ def ask_aside(
     )
     message = model.respond(request, deadline, _Aside(purpose, draft))
     cost = draft.charge(model.name, message)
-    draft.note("response", purpose=purpose, stop=message.stop_reason, **cost)
+    draft.record("response", purpose=purpose, stop=message.stop_reason, **cost)
     return message

@@ -14,7 +14,8 @@ from agent.draft import Draft
 from agent.errors import ModelUnavailable
 from agent.model.client import Model, Request
 from agent.model.deadline import Deadline, DeadlinePassed
-from agent.passages import passage_blocks, reply_text
+from agent.model.message_text import text_of
+from agent.passages import passage_blocks
 from agent.prompts import prompt
 from ingest.documents import Passage
 
@@ -64,12 +65,12 @@ def reflect(
     )
     try:
         message = ask_aside("self_check", model, request, draft, deadline.at_most(_SECONDS))
-        said = Reflection.model_validate_json(reply_text(message.content))
+        said = Reflection.model_validate_json(text_of(message.content).text)
     except (ModelUnavailable, DeadlinePassed, ValidationError) as error:
-        draft.note("self_check", error=type(error).__name__)
+        draft.record("self_check", error=type(error).__name__)
         return None
     said = said.model_copy(update={"missing": " ".join(said.missing.split())[:_LONGEST]})
-    draft.note("self_check", **said.model_dump())
+    draft.record("self_check", **said.model_dump())
     return said
 
 

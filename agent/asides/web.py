@@ -16,7 +16,8 @@ from agent.answer import WebLink
 from agent.asides.request import ask_aside
 from agent.draft import Draft
 from agent.errors import ModelUnavailable
-from agent.grounding.ids import Brackets, settle
+from agent.grounding import read_citations
+from agent.grounding.cited_text import CitedText
 from agent.model.client import Model, Request
 from agent.model.deadline import Deadline, DeadlinePassed
 from agent.prompts import prompt
@@ -57,7 +58,7 @@ _SAFE = "/:?#@!$&'*+,;=~%-._"
 class WebFindings:
     """What the web says: labelled Markdown, and every address in it."""
 
-    text: str
+    text: CitedText
     links: tuple[WebLink, ...]
 
 
@@ -65,18 +66,18 @@ def search_web(
     model: Model, settings: AgentSettings, draft: Draft, deadline: Deadline
 ) -> WebFindings | None:
     """None where nothing was found, nothing may be asked, or the search failed."""
-    query = public_words(draft.conversation.question, draft.retrieval.sources.values())
+    query = public_words(draft.conversation.question, draft.retrieval.passages.values())
     if not query or not model.profile.server_tools or deadline.left < _LEAST_SECONDS:
-        draft.note("web_search", error="not asked")
+        draft.record("web_search", error="not asked")
         return None
     draft.show(Progress("searching", "the web"))
     try:
         blocks = _ask(query, model, settings, draft, deadline.at_most(_SECONDS))
     except (ModelUnavailable, DeadlinePassed) as error:
-        draft.note("web_search", error=str(error) or "deadline")
+        draft.record("web_search", error=str(error) or "deadline")
         return None
     findings = _findings(blocks, settings.web_domains)
-    draft.note(
+    draft.record(
         "web_search",
         queries=[str(b.input.get("query", "")) for b in blocks if b.type == "server_tool_use"],
         errors=list(_errors(blocks)),
@@ -152,8 +153,8 @@ def _findings(blocks: list[ContentBlock], domains: tuple[str, ...]) -> WebFindin
     for block in blocks[last + 1 :]:
         if block.type != "text":
             continue
-        # A page on the web cannot pass for one of the docs.
-        said, _, _ = settle(block.text, Brackets((), ""))
+        # A page on the web cannot pass for a document of the team.
+        words = read_citations(CitedText.plain(block.text), ()).text.text
         cited = {}
         for citation in block.citations or ():
             if citation.type == "web_search_result_location":
@@ -162,10 +163,10 @@ def _findings(blocks: list[ContentBlock], domains: tuple[str, ...]) -> WebFindin
         cited.pop("", None)
         links.update(cited)
         marks = "".join(f" ([{urlsplit(url).hostname}]({url}))" for url in cited)
-        text += said.rstrip() + marks + said[len(said.rstrip()) :]
+        text += words.rstrip() + marks + words[len(words.rstrip()) :]
     if not links or "NOTHING FOUND" in text:
         return None
-    return WebFindings(f"{_LABEL}\n\n{text.strip()}", tuple(links.values()))
+    return WebFindings(CitedText.plain(f"{_LABEL}\n\n{text.strip()}"), tuple(links.values()))
 
 
 def _address(url: str, domains: tuple[str, ...]) -> str:

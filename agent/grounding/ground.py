@@ -15,16 +15,16 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, Literal
 
-from agent.answer import Unsupported
+from agent.answer import Unsupported, written
 from agent.errors import AgentError
+from agent.grounding.cited_text import CitedText
 from agent.grounding.command_lines import command_words, is_placeholder
 from agent.grounding.evidence import Evidence, Given, supporting
-from agent.grounding.ids import Brackets, remove_outside_code, settle
-from agent.grounding.matching import HIDDEN, clean, occurs
+from agent.grounding.ids import WrittenAnswer, read_answer
+from agent.grounding.matching import clean, occurs
 from agent.grounding.spans import Checked, find_spans
-from agent.grounding.statements import Block, Statement, statements
+from agent.grounding.statements import Block, Statement, cited_blocks, statements
 
-_OWN_MARK = re.compile(r"(?:\n\n[ \t>]*| )?\(⚠ (?:not in|no source|shortened|from)[^()\n]*\)")
 _COMMENT = re.compile(r"(?:#|//|--\s|;|REM\s|/\*|<!--)\s?(.*)")
 _TRAILING_COMMENT = re.compile(r"(?<!\s)\s++(?:#|//)\s(.*)$")
 _NO_CLAIM = re.compile(
@@ -36,7 +36,7 @@ _NO_CLAIM = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class CitableText:
     """What can be cited: a retrieved passage, or a chunk cited earlier in the thread."""
 
     id: str
@@ -47,7 +47,7 @@ class Source:
 class Grounded:
     """The answer as it may be shown."""
 
-    text: str
+    body: CitedText
     citations: tuple[str, ...]
     """Ids that stay, in order of first citation."""
     removed: tuple[str, ...]
@@ -55,6 +55,11 @@ class Grounded:
     verdict: Literal["answered", "partly", "uncited"]
     substantial: tuple[Unsupported, ...] = ()
     """Those of ``unsupported`` that are worth asking the model to mend."""
+
+    @property
+    def text(self) -> str:
+        """Markdown with bracketed ids."""
+        return written(self.body.segments)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,27 +75,31 @@ class _Finding:
 
 
 def ground(
-    answer: str, sources: Sequence[Source], *, question: str = "", context: str = ""
+    answer: str, sources: Sequence[CitableText], *, question: str = "", context: str = ""
+) -> Grounded:
+    """Check Markdown with bracketed ids: what ``footnote debug ground`` is given."""
+    documented = "\n".join([question, context, *(source.text for source in sources)])
+    ids = [source.id for source in sources]
+    answer_read = read_answer(CitedText.plain(answer), ids, documented)
+    return check(answer_read, sources, question=question, context=context)
+
+
+def check(
+    answer: WrittenAnswer, sources: Sequence[CitableText], *, question: str = "", context: str = ""
 ) -> Grounded:
     """Check ``answer`` against ``sources``; ``context`` is other text of the thread."""
-    text = answer.replace("\r\n", "\n").replace("\r", "\n")
-    if HIDDEN.search(text):
-        text = remove_outside_code(text, HIDDEN)
-    text = remove_outside_code(text, _OWN_MARK) if "⚠" in text else text
-    documented = "\n".join([question, context, *(source.text for source in sources)])
-    brackets = Brackets([source.id for source in sources], documented)
-    text, blocks, removed = settle(text, brackets)
-    cited = tuple(dict.fromkeys(c.id for block in blocks for c in block.citations))
+    text = answer.text
     findings: list[_Finding] = []
-    if cited:
-        checker = _Checker(text, blocks, sources, Given(question, context))
+    if text.citations:
+        blocks = cited_blocks(text)
+        checker = _Checker(text.text, blocks, sources, Given(question, context))
         findings = list(checker.findings())
     return Grounded(
-        text=_marked(text, findings),
-        citations=cited,
-        removed=tuple(removed),
+        body=_marked(text, findings),
+        citations=text.ids,
+        removed=answer.removed,
         unsupported=tuple(finding.unsupported for finding in findings),
-        verdict="uncited" if not cited else "partly" if findings else "answered",
+        verdict="uncited" if not text.citations else "partly" if findings else "answered",
         substantial=tuple(f.unsupported for f in findings if f.substantial),
     )
 
@@ -105,7 +114,7 @@ class _Checker:
     """Walks the statements of one answer."""
 
     def __init__(
-        self, text: str, blocks: Sequence[Block], sources: Sequence[Source], given: Given
+        self, text: str, blocks: Sequence[Block], sources: Sequence[CitableText], given: Given
     ) -> None:
         self.text = text
         self.blocks = blocks
@@ -266,7 +275,7 @@ def _logical_lines(code: str) -> Iterator[tuple[int, str]]:
         yield first, joined.strip()
 
 
-def _marked(text: str, findings: Sequence[_Finding]) -> str:
+def _marked(text: CitedText, findings: Sequence[_Finding]) -> CitedText:
     """The text with a mark behind each span, and one under each code block that needs it."""
     marks: list[tuple[int, str]] = []
     blocks: dict[int, list[_Finding]] = {}
@@ -275,12 +284,8 @@ def _marked(text: str, findings: Sequence[_Finding]) -> str:
             marks.append((finding.at, f" (⚠ {_flat(finding.unsupported.reason)})"))
         else:
             blocks.setdefault(finding.at, []).append(finding)
-    marks += [(at, _block_mark(text, lines)) for at, lines in blocks.items()]
-    pieces, done = [], 0
-    for at, mark in sorted(marks, key=lambda each: each[0]):
-        pieces += [text[done:at], mark]
-        done = at
-    return "".join([*pieces, text[done:]])
+    marks += [(at, _block_mark(text.text, lines)) for at, lines in blocks.items()]
+    return text.edited((at, at, mark) for at, mark in sorted(marks, key=lambda each: each[0]))
 
 
 def _block_mark(text: str, lines: Sequence[_Finding]) -> str:
@@ -330,7 +335,7 @@ def _text(request: dict[str, Any], key: str, *, required: bool = False) -> str:
     return value
 
 
-def _sources(request: dict[str, Any], key: str) -> list[Source]:
+def _sources(request: dict[str, Any], key: str) -> list[CitableText]:
     value = [] if request.get(key) is None else request[key]
     if not isinstance(value, list):
         raise AgentError(f"debug ground: {key} must be a list of {{id, text}}")
@@ -340,5 +345,5 @@ def _sources(request: dict[str, Any], key: str) -> list[Source]:
             raise AgentError(f"debug ground: every entry of {key} needs an id")
         if not isinstance(entry.get("text"), str):
             raise AgentError(f"debug ground: {key} {entry['id']} needs a text")
-        found.append(Source(entry["id"], entry["text"]))
+        found.append(CitableText(entry["id"], entry["text"]))
     return found

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from agent.grounding.cited_text import MARK
 from agent.grounding.command_lines import PROSE_COMMAND
 from agent.grounding.matching import HYPHENS
 from agent.grounding.patterns import LINK, QUOTE, TOKENS, WELL_KNOWN, clean_url
@@ -143,7 +144,7 @@ def _in_prose(text: str, prose: str, offset: int, *, comment: bool) -> Iterator[
         holes.append(match.span("url"))
     prose, holes = _blanked(prose, holes), []
     for match in QUOTE.finditer(prose):
-        content = text[offset + match.start() + 1 : offset + match.end() - 1]
+        content = text[offset + match.start() + 1 : offset + match.end() - 1].replace(MARK, "")
         content = re.sub(r"\[([^\[\]]*)\]\([^()]*\)|[`*]", r"\1", content).strip()
         if re.search(r"\w", content):
             yield Checked("quote", offset + match.start(), offset + match.end(), content)
@@ -158,7 +159,8 @@ def _in_prose(text: str, prose: str, offset: int, *, comment: bool) -> Iterator[
             yield checked
     prose = _blanked(prose, holes)
     for value in read_values(prose) if _MAY_HAVE_VALUES.search(prose) else ():
-        checked = _value(prose, value, offset)
+        before = text[max(offset, offset + value.start - 12) : offset + value.start]
+        checked = _value(prose, value, offset, is_cited=before.rstrip(" ").endswith(MARK))
         if checked is not None:
             yield checked
 
@@ -202,7 +204,8 @@ def _token(match: re.Match[str], offset: int) -> Checked | None:
     return Checked(kind, start, start + len(text), text)
 
 
-def _value(prose: str, value: Value, offset: int) -> Checked | None:
+def _value(prose: str, value: Value, offset: int, *, is_cited: bool) -> Checked | None:
+    """``is_cited``: the words before the number end with a citation."""
     start, end = offset + value.start, value.end
     if value.spelt and not value.unit:
         things = tuple(nouns(prose, end))
@@ -214,7 +217,7 @@ def _value(prose: str, value: Value, offset: int) -> Checked | None:
                 return None  # "the 2nd attempt"
             last = offset + ordinal.end()
             return Checked("place", start, last, value.text + ordinal.group(), value)
-        if _is_marker(prose, value):
+        if _is_marker(prose, value, is_cited=is_cited):
             return None
         things_match = _THINGS.match(prose, end)
         if things_match:
@@ -224,13 +227,13 @@ def _value(prose: str, value: Value, offset: int) -> Checked | None:
     return Checked("value", start, offset + end, text, value, things_match is not None)
 
 
-def _is_marker(prose: str, value: Value) -> bool:
+def _is_marker(prose: str, value: Value, *, is_cited: bool) -> bool:
     """Whether the number only names a place: "Step 3", "(2)", "1) "."""
     before = prose[max(0, value.start - 12) : value.start]
     if _MARKER_BEFORE.search(before):
         return True
     after = prose[value.end : value.end + 2]
-    alone = not before.strip() or before[-1] == "\n"
+    alone = is_cited or not before.strip() or before[-1] == "\n"
     return (before.endswith("(") and after.startswith(")") and value.number < 20) or (
         alone and re.match(r"[.)]\s", after) is not None and value.number < 100
     )

@@ -7,14 +7,17 @@ of the line that follows it.
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
 from itertools import pairwise
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+
+from agent.grounding.cited_text import MARK, CitedText
 
 Span = tuple[int, int]
 
@@ -32,13 +35,15 @@ _SOURCE = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Citation:
-    """A bracketed id that was retrieved, and where it stands."""
+class Place(NamedTuple):
+    """The offset of a citation, and the id of the chunk that it cites."""
 
-    start: int
-    end: int
+    at: int
     id: str
+
+    @property
+    def end(self) -> int:
+        return self.at + 1
 
 
 @dataclass(slots=True, eq=False)
@@ -59,7 +64,7 @@ class Block:
     """What closes an unclosed fence; empty where it is closed."""
     code: tuple[Span, ...] = ()
     """Code spans of a text, with their backticks."""
-    citations: list[Citation] = field(default_factory=list)
+    citations: list[Place] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +79,35 @@ class Statement:
     """Where its own citations stand."""
 
 
+def cited_blocks(text: CitedText) -> list[Block]:
+    """Read the blocks of an answer, each with its citations."""
+    blocks = read_blocks(text.text)
+    for at, citation in text.places():
+        block = block_at(blocks, at)
+        if block is not None:
+            block.citations.append(Place(at, citation.id))
+    return blocks
+
+
+def block_at(blocks: Sequence[Block], at: int) -> Block | None:
+    """Return the block that offset ``at`` is in."""
+    index = bisect_right(blocks, at, key=lambda block: block.start) - 1
+    return blocks[index] if index >= 0 and at < blocks[index].end else None
+
+
+def code_at(blocks: Sequence[Block], at: int) -> Span | None:
+    """Return the code block or code span that offset ``at`` is in."""
+    block = block_at(blocks, at)
+    if block is None:
+        return None
+    if block.kind == "code":
+        return block.start, block.end
+    index = bisect_right(block.code, at, key=lambda span: span[0]) - 1
+    return block.code[index] if index >= 0 and at < block.code[index][1] else None
+
+
 def read_blocks(text: str) -> list[Block]:
-    """The leaves of the Markdown, in order, with where they stand in ``text``."""
+    """Read the leaves of the Markdown, in order, with their offsets in ``text``."""
     starts = [0]
     starts.extend(match.end() for match in _LINE_END.finditer(text))
     reader = _Reader(text, starts)
@@ -204,14 +236,14 @@ def statements(text: str, blocks: Sequence[Block]) -> list[Statement]:
 
 def citation_groups(text: str, block: Block) -> list[tuple[int, int, tuple[str, ...]]]:
     """Adjacent citations as groups: start, end, ids."""
-    groups: list[list[Citation]] = []
+    groups: list[list[Place]] = []
     for citation in block.citations:
-        if groups and _BETWEEN_CITATIONS.fullmatch(text, groups[-1][-1].end, citation.start):
+        if groups and _BETWEEN_CITATIONS.fullmatch(text, groups[-1][-1].end, citation.at):
             groups[-1].append(citation)
         else:
             groups.append([citation])
     return [
-        (group[0].start, group[-1].end, tuple(dict.fromkeys(citation.id for citation in group)))
+        (group[0].at, group[-1].end, tuple(dict.fromkeys(citation.id for citation in group)))
         for group in groups
     ]
 
@@ -253,17 +285,13 @@ def _closing(text: str, blocks: Sequence[Block]) -> list[tuple[str, ...]]:
 
 def names_source(text: str, block: Block) -> bool:
     """Whether the text says nothing but where something stands: "From the limits page [x-0]."."""
-    at, rest = block.start, []
-    for citation in block.citations:
-        rest.append(text[at : citation.start])
-        at = citation.end
-    rest.append(text[at : block.end])
-    return _SOURCE.fullmatch("".join(rest)) is not None
+    words = text[block.start : block.end].replace(MARK, "")
+    return _SOURCE.fullmatch(words) is not None
 
 
 def _last_line_ids(text: str, block: Block) -> tuple[str, ...]:
     line = text.rfind("\n", block.start, block.end) + 1
-    found = tuple(dict.fromkeys(c.id for c in block.citations if c.start >= line))
+    found = tuple(dict.fromkeys(c.id for c in block.citations if c.at >= line))
     return found or tuple(dict.fromkeys(c.id for c in block.citations))
 
 
@@ -273,7 +301,7 @@ def _introduces(text: str, block: Block) -> bool:
     for citation in reversed(block.citations):
         if text[citation.end : end].strip(" .)*_"):
             break
-        end = citation.start
+        end = citation.at
     tails = (text[block.start : end], text[block.start : block.end])
     return block.kind == "text" and any(tail.rstrip(" *_").endswith(":") for tail in tails)
 

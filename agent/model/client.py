@@ -9,6 +9,7 @@ import random
 import socket
 import threading
 import weakref
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from queue import SimpleQueue
@@ -17,7 +18,7 @@ from typing import Any, Protocol, cast
 import httpx2
 from anthropic import NOT_GIVEN, Anthropic, Stream
 from anthropic.lib.streaming import MessageStream, ParsedMessageStreamEvent
-from anthropic.types import Message, RawMessageStreamEvent
+from anthropic.types import ContentBlock, Message, RawMessageStreamEvent, TextBlock
 
 from agent.errors import ModelUnavailable, ParameterRefused
 from agent.model.characters import encodable
@@ -25,7 +26,6 @@ from agent.model.deadline import Deadline
 from agent.model.failures import names_parameter, unavailable
 from agent.model.gateway import Filled, sendable
 from agent.model.profiles import COMPAT, Profile, profile_for
-from agent.passages import reply_text
 from agent.settings import AgentSettings
 
 log = logging.getLogger(__name__)
@@ -55,10 +55,14 @@ class Request:
 
 
 class Listener(Protocol):
-    """Hears what happens during a request."""
+    """Is told what happens during a request."""
 
-    def wrote(self, text: str) -> None:
-        """The message has so much text now; none yet where a text begins."""
+    def began(self) -> None:
+        """A text begins."""
+        ...
+
+    def wrote(self, content: Sequence[TextBlock]) -> None:
+        """``content`` is all the text that the message has now."""
         ...
 
     def retried(self, error: ModelUnavailable, wait: float) -> None:
@@ -120,7 +124,9 @@ class ClaudeModel:
         try:
             while True:
                 event = deadline.take(call.events)
-                if isinstance(event, str):
+                if isinstance(event, _Began):
+                    listener.began()
+                elif isinstance(event, list):
                     listener.wrote(event)
                 elif isinstance(event, Exception):
                     raise self._understood(event, request, profile) from event
@@ -179,14 +185,18 @@ def _pause(attempt: int) -> float:
     return jitter * 2.0 ** (attempt - 2)
 
 
+class _Began:
+    """A text begins."""
+
+
 class _Call:
     """One HTTP call in its own thread; its events are the text so far, the message, an error."""
 
     def __init__(
         self, client: Anthropic, parameters: dict[str, Any], *, whole_blocks: bool
     ) -> None:
-        self.events: SimpleQueue[Message | Exception | str] = SimpleQueue()
-        self._whole_blocks = whole_blocks  # the pointers of a block come with its end
+        self.events: SimpleQueue[Message | Exception | list[TextBlock] | _Began] = SimpleQueue()
+        self._whole_blocks = whole_blocks  # the citations of a block are complete at its end
         self._client = client
         self._parameters = parameters
         self._response: httpx2.Response | None = None
@@ -203,10 +213,9 @@ class _Call:
                     if self._hung_up:
                         return
                     if event.type == "content_block_start" and event.content_block.type == "text":
-                        self.events.put("")
+                        self.events.put(_Began())
                     elif self._is_border(event):
-                        text = reply_text(stream.current_message_snapshot.content)
-                        self.events.put(encodable(text))
+                        self.events.put(_copied(stream.current_message_snapshot.content))
                 # Read to the end: the line is free for the next request and must not be cut.
                 self._response = None
                 self.events.put(sendable(stream.get_final_message()))
@@ -230,3 +239,14 @@ class _Call:
             line = response.extensions["network_stream"].get_extra_info("socket")
             # The plain socket's shutdown: TLS would take its object apart under the reader.
             socket.socket.shutdown(line, socket.SHUT_RDWR)
+
+
+def _copied(content: Iterable[ContentBlock]) -> list[TextBlock]:
+    """The texts as they are now: the SDK goes on adding to its own."""
+    return [
+        TextBlock.construct(
+            type="text", text=encodable(block.text), citations=list(block.citations or ())
+        )
+        for block in content
+        if block.type == "text"
+    ]

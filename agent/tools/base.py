@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from agent.errors import ToolError
-from agent.searches import Found, Retrieval
+from agent.searches import FinishedSearch, Retrieval
 from agent.trace import Progress
 from ingest.documents import CollectionInfo, DocumentInfo, Passage
 from ingest.errors import FootnoteError
@@ -39,7 +39,7 @@ class ToolResult:
     """What it found; once taken in, what the model has not seen before."""
     facts: dict[str, Any] = field(default_factory=dict)
     """What we say about them, or instead of them."""
-    found: Found | None = None
+    found: FinishedSearch | None = None
     """The search that was made."""
     failed: bool = False
 

@@ -8,7 +8,8 @@ from itertools import chain
 from markdown_it.token import Token
 from markdown_it.tree import SyntaxTreeNode
 
-from agent.grounding import Brackets, settle
+from agent.answer import written
+from agent.grounding import read_segments
 from bot.blocks.bars import BAR, with_bars
 from bot.blocks.grammar import ANSWERS, PLAIN, closed_tags
 from bot.blocks.links import Addresses
@@ -51,7 +52,7 @@ class Reading:
 def read_markdown(text: str, reading: Reading) -> tuple[Node, ...]:
     """An answer's Markdown -> nodes that hold only what may be shown."""
     text = re.sub(f"[\ud800-\udfff{BAR}]", "\ufffd", re.sub("\r\n?", "\n", text))
-    text, _, _ = settle(text, Brackets(reading.urls, "\n".join(reading.addresses.texts)))
+    text = written(read_segments(text, reading.urls, "\n".join(reading.addresses.texts)))
     tokens = ANSWERS.parse(text, {"ids": reading.ids(), "closed": closed_tags(text)})
     if max((token.level for token in tokens), default=0) > _DEEPEST:
         # The parser gives up a little deeper and would lose what stands there.

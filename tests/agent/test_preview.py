@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import pytest
+from anthropic.types import TextBlock
 
 from agent.answer import Answer
 from agent.draft import Draft
@@ -60,7 +61,7 @@ def test_a_paragraph_is_shown_when_the_next_has_begun(index: Index, pay_4031: st
     first, second, third, last = parts(pay_4031)
     text = f"{first}\n\n{second}\n{third}\n\n{last}"
     for end in range(len(text)):
-        preview.grow(text[:end])
+        preview.wrote([TextBlock(type="text", text=text[:end])])
     texts = [each.text for each in shown]
     assert texts == [first, f"{first}\n\n{second}", f"{first}\n\n{second}\n{third}"]
 

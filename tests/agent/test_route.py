@@ -2,8 +2,9 @@
 
 import pytest
 
+from agent.fallback import is_small_talk
 from agent.loop import build_agent
-from agent.route import is_lookup, is_small_talk, searches_first
+from agent.route import is_lookup, searches_first
 from agent.settings import AgentSettings
 from ingest.index import Index
 from tests.agent.conftest import thread

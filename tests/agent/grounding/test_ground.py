@@ -4,10 +4,10 @@ import pytest
 from inline_snapshot import snapshot
 
 from agent.errors import AgentError
-from agent.grounding import Grounded, Source, ground, ground_json
+from agent.grounding import CitableText, Grounded, ground, ground_json
 from tests.waiting import cpu_seconds
 
-RUNBOOK = Source(
+RUNBOOK = CitableText(
     "runbooks/checkout-1",
     """## Restart
 
@@ -26,7 +26,7 @@ $ kubectl logs deploy/<name> -n <namespace> --tail=100
 The restart takes two to three minutes. See "Cold start". Maintained since March 4, 2025.
 """,
 )
-CONFIG = Source(
+CONFIG = CitableText(
     "config (old)/db settings-0",
     "port: 6432\npool_size: 40\nhost: db-1.shop.example.com\nDashboard: https://graf.example.com/d/a?x=1.",
 )
@@ -325,7 +325,7 @@ def test_four_times_as_long_an_answer_takes_about_four_times_as_long() -> None:
         f"Restart it with `kubectl rollout restart deploy/checkout -n shop` {C1}: 5 attempts. "
     )
     answer = paragraph * 60
-    sources = [*SOURCES, *(Source(f"page-{n}", RUNBOOK.text + str(n)) for n in range(10))]
+    sources = [*SOURCES, *(CitableText(f"page-{n}", RUNBOOK.text + str(n)) for n in range(10))]
 
     def cost(characters: int) -> float:
         return cpu_seconds(lambda: ground(answer[:characters], sources), runs=5)

@@ -4,11 +4,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from agent.grounding import Source, ground
+from agent.grounding import CitableText, ground
 
 
 def marks(docs: str, answer: str, question: str = "", context: str = "") -> list[tuple[str, str]]:
-    grounded = ground(answer, [Source("c-0", docs)], question=question, context=context)
+    grounded = ground(answer, [CitableText("c-0", docs)], question=question, context=context)
     return [(each.span, each.reason) for each in grounded.unsupported]
 
 

@@ -1,0 +1,97 @@
+"""The model's message -> its text, with citations as data.
+
+With native citations the API cuts the text into blocks, and each block points at the passages that
+support it. Elsewhere the model writes ``[chunk-id]`` itself. Both become ``CitedText`` here, at the
+border; no other module looks for citations in a text of the model.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from anthropic.types import ContentBlock, TextBlock
+
+from agent.answer import Citation
+from agent.grounding import WrittenAnswer, read_answer
+from agent.grounding.cited_text import MARK, CitedText, Edit, joined
+from agent.grounding.statements import Block, block_at, code_at, read_blocks
+
+
+def read_content(
+    content: Iterable[ContentBlock], ids: Collection[str], documented: str = ""
+) -> WrittenAnswer:
+    """Read a message: only ``ids`` can be cited, ``documented`` is what the model was given."""
+    return read_answer(text_of(content), ids, documented)
+
+
+def text_of(content: Iterable[ContentBlock]) -> CitedText:
+    """The text of a message with the API's citations; bracketed ids are still text."""
+    blocks = [block for block in content if block.type == "text"]
+    texts = [block.text.replace(MARK, "") for block in blocks]
+    text = "".join(texts)
+    markdown = read_blocks(text) if any(block.citations for block in blocks) else []
+    places: dict[_Place, dict[str, Citation]] = {}
+    end = stop = 0
+    for block, words in zip(blocks, texts, strict=True):
+        begin, end = end, end + len(words)
+        stop = begin + len(words.rstrip()) if words.strip() else stop
+        for citation in _citations(block):
+            own = text.find(f"[{citation.id}]", begin, end)
+            if own != -1 and not code_at(markdown, own):
+                place: _Place | None = _Place(own, own)
+            else:
+                place = _place(text, stop, end, markdown)
+            if place is not None:
+                cited = places.setdefault(place, {})
+                cited[citation.id] = _merged(cited.get(citation.id), citation)
+    return (
+        CitedText(text)
+        .edited(place.filled(places[place].values()) for place in sorted(places))
+        .strip()
+    )
+
+
+class _Place(NamedTuple):
+    """Where citations go: the offsets to replace, and what stands around the citations there."""
+
+    start: int
+    end: int
+    before: str = ""
+    after: str = ""
+
+    def filled(self, citations: Iterable[Citation]) -> Edit:
+        return self.start, self.end, joined((self.before, CitedText.citing(*citations), self.after))
+
+
+def _citations(block: TextBlock) -> Iterator[Citation]:
+    for pointer in block.citations or ():
+        if pointer.type == "search_result_location":
+            paragraphs = range(pointer.start_block_index, pointer.end_block_index)
+            yield Citation(pointer.source, pointer.cited_text, tuple(paragraphs))
+
+
+def _merged(first: Citation | None, second: Citation) -> Citation:
+    """One citation for two pointers to the same passage."""
+    if first is None:
+        return second
+    quotes = dict.fromkeys((first.cited_text, second.cited_text))
+    paragraphs = sorted({*first.paragraphs, *second.paragraphs})
+    return Citation(first.id, "\n".join(filter(None, quotes)), tuple(paragraphs))
+
+
+def _place(text: str, stop: int, end: int, markdown: Sequence[Block]) -> _Place | None:
+    """Find the place for citations of the text before ``stop``, after which only blanks follow up
+    to ``end``: within the sentence or the table cell, behind a code span, below a code block.
+
+    Returns None if the code block does not end.
+    """
+    block = block_at(markdown, stop - 1)
+    if block is not None and block.kind == "code":
+        return None if block.fence else _Place(block.end, max(block.end, end), "\n", "\n")
+    line = text.rfind("\n", 0, stop) + 1
+    if text.endswith("|", line, stop) and text[line:stop].lstrip().startswith("|"):
+        return _Place(line + len(text[line : stop - 1].rstrip()), stop, " ", " |")
+    if text.endswith((".", "!", "?", ":", ";", ","), 0, stop):
+        stop -= 1
+    code = code_at(markdown, stop)
+    at = code[1] if code is not None and code[0] < stop else stop
+    return _Place(at, at, " ")
