@@ -80,9 +80,9 @@ class CitedText:
         parts: list[CitedText | str] = []
         at = used = 0
         for start, end, replacement in edits:
-            kept, gone = self.text[at:start], self.text[start:end].count(MARK)
-            count = kept.count(MARK)
-            parts += [CitedText(kept, self.citations[used : used + count]), replacement]
+            before, gone = self.text[at:start], self.text[start:end].count(MARK)
+            count = before.count(MARK)
+            parts += [CitedText(before, self.citations[used : used + count]), replacement]
             used += count + gone
             at = end
         return joined([*parts, CitedText(self.text[at:], self.citations[used:])])

@@ -23,10 +23,10 @@ _SUFFIX = r"\.(?:md|mdx|rst|txt|adoc)"
 _PAGE = re.compile(rf"\S(?:(?!{_SUFFIX}(?:[#:]|$)).)*+{_SUFFIX}(?:[#:].*)?", re.IGNORECASE)
 _CODE_SHAPED = re.compile(r"[A-Z][A-Z0-9]*(?:-[A-Z0-9]+)*-\d{2,}")
 _CHARACTERS = re.compile(r"(?:[A-Za-z0-9]-[A-Za-z0-9]){2,}")
-"""Ranges of characters, such as ``[a-z0-9]``."""
+"""Ranges of characters, such as ``[a-z0-9]``, are not ids."""
 _BRACKET = re.compile(rf"\\?\[([^\[\]\n{MARK}]{{1,300}}?)\\?\]")
 _TARGET = re.compile(
-    # Either all blanks stand before the address, or there is none and they stand before the title.
+    # Blanks come before the address, or, without an address, before the title.
     r"\((?:\s*+|(?=\s++\"))(<[^<>\n]*+>|[^\s()]*+(?:\([^\s()]*+\)[^\s()]*+)*+)"
     r"(?:\s++\"[^\"\n]*+\")?+\s*+\)"
 )
@@ -49,7 +49,7 @@ _OWN_MARK = re.compile(r"(?:\n\n[ \t>]*| )?\(⚠ (?:not in|no source|shortened|f
 
 @dataclass(frozen=True, slots=True)
 class _Bracket:
-    """One pair of brackets that means to cite, or a citation that was read before."""
+    """One pair of brackets that contains ids, or a citation that was read before."""
 
     start: int
     end: int
@@ -58,7 +58,7 @@ class _Bracket:
     forged: tuple[str, ...] = ()
     """Ids in it that were not retrieved."""
     label: Span | None = None
-    """The words of a link around citations: they stay, the link goes."""
+    """The words of a link around citations: the words stay, the link is removed."""
     is_citation: bool = False
     """Whether this is a ``MARK``."""
 
@@ -68,7 +68,7 @@ class _Bracket:
 
 
 class _Brackets:
-    """Reads the brackets of a text; knows the retrieved ids."""
+    """Reads the brackets of a text, given the retrieved ids."""
 
     def __init__(self, ids: Collection[str], documented: str) -> None:
         self._ids = {_plain(each): each for each in ids}
@@ -95,7 +95,7 @@ class _Brackets:
             for bracket in self._scan(folded, start, end):
                 forged = cited.get(bracket.start) if bracket.is_citation else None
                 if forged is not None and forged not in self._ids.values():
-                    # A server pointed at something that was never retrieved.
+                    # The API named a chunk that was never retrieved.
                     bracket = _Bracket(bracket.start, bracket.end, forged=(forged,))
                 brackets.append(bracket)
         return brackets
@@ -115,7 +115,7 @@ class _Brackets:
                 start = bracket.end
 
     def _wrapped(self, text: str, begin: int, end: int) -> _Bracket | None:
-        """Citations within one more pair of brackets, with or without a target of its own."""
+        """Read citations inside another pair of brackets, with or without a link target."""
         begin -= text.startswith("![", begin - 1) if begin else 0
         match = _WRAPPED.match(text, begin, end)
         if match is None or not _OPENING.search(match[1]):
@@ -153,7 +153,9 @@ class _Brackets:
         return _Bracket(begin, target.end(), tuple(known), tuple(forged))
 
     def _is_link(self, labels: Sequence[str], url: str) -> bool:
-        """A document's name, or a ticket such as ``[OPS-12](...)`` whose address is documented."""
+        """Whether this links a document's name, or a ticket ``[OPS-12](...)`` with a documented
+        address.
+        """
         return all(
             not _ID_SHAPED.fullmatch(label) or (url in self._urls and _CODE_SHAPED.fullmatch(label))
             for label in labels
@@ -244,13 +246,13 @@ def read_citations(text: CitedText, ids: Collection[str], documented: str = "") 
             # Code stays as it was written, and never cites.
             text = text.edited((at, at + 1, "") for at in holes)
             continue
-        found = brackets.read(text, _prose(blocks))
-        if all(bracket.is_citation for bracket in found):
+        cited = brackets.read(text, _prose(blocks))
+        if all(bracket.is_citation for bracket in cited):
             return WrittenAnswer(text, tuple(dict.fromkeys(removed)))
-        removed += [each for bracket in found for each in bracket.forged]
+        removed += [each for bracket in cited for each in bracket.forged]
         rounds += 1
-        text = _rewritten(text, found)
-        if any(not bracket.cites for bracket in found):
+        text = _rewritten(text, cited)
+        if any(not bracket.cites for bracket in cited):
             # Parentheses that held nothing but a forged id go too.
             text = text.without(_EMPTIED, _outside_code(text.text))
         if rounds == _ROUNDS:
@@ -292,7 +294,7 @@ def _rewritten(text: CitedText, brackets: Sequence[_Bracket]) -> CitedText:
         joins = previous is not None and _JOIN.fullmatch(text.text, previous.end, bracket.start)
         neighbour = previous if joins else None
         if neighbour and not (bracket.cites and neighbour.cites) and at < bracket.start:
-            # The words that joined the two go with whichever of them goes.
+            # If one of the two is removed, the words that join them are removed too.
             edits.append((at, bracket.start, ""))
             at = bracket.start
         last = text.text[bracket.start - 1] if at < bracket.start else last
