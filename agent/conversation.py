@@ -1,4 +1,4 @@
-"""Slack thread or terminal session -> Conversation: the turns as given to the agent."""
+"""The Conversation: the turns of a Slack thread or a terminal session, as the agent gets them."""
 
 import threading
 from collections.abc import Callable

@@ -39,7 +39,7 @@ class Draft:
         self.corpus = corpus
         self.trace = Trace()
         self.steps = 0
-        """Requests to a model so far, those beside the conversation left out."""
+        """Requests to a model so far, without those beside the conversation."""
         self.cut = ""
         """One line that says why the text ends early, or empty."""
         self._model: str | None = None
@@ -64,7 +64,7 @@ class Draft:
         self.show(Progress("thinking"))
 
     def cut_off(self, why: str) -> None:
-        """The text ends early; ``why`` is one line for people."""
+        """Record that the text ends early; ``why`` is one line for people."""
         self.cut = why
 
     def charge(self, model: str, message: Message) -> dict[str, Any]:
@@ -83,8 +83,8 @@ class Draft:
     def read(self, content: Iterable[ContentBlock]) -> WrittenAnswer:
         """Read a message of the model: it can cite every passage of this answer's retrieval."""
         passages = self.retrieval.passages
-        given = [self.conversation.question, self.conversation.words_of_others]
-        documented = "\n".join([*given, *(passage.text for passage in passages.values())])
+        thread = [self.conversation.question, self.conversation.words_of_others]
+        documented = "\n".join([*thread, *(passage.text for passage in passages.values())])
         return read_content(content, passages, documented)
 
     def answer(

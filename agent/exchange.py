@@ -1,5 +1,6 @@
-"""The messages between us and one model within one answer: append-only, so that each request begins
-with the bytes of the one before.
+"""The messages between Footnote and one model within one answer.
+
+Messages are only appended, so each request begins with the bytes of the one before.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,14 +18,14 @@ from agent.model.profiles import Profile
 from agent.passages import passage_blocks
 from agent.prompts import prompt
 from agent.tools import TOOLS, ToolResult, definitions, run_tool, taken_in
-from agent.tools.base import checked, failure
+from agent.tools.base import arguments_of, failure
 from agent.tools.search_docs import SearchDocs
 
 _BY_NAME = {tool.name: tool for tool in TOOLS}
 
 
 class Exchange:
-    """One model's side of an answer."""
+    """The conversation with one model."""
 
     def __init__(
         self,
@@ -50,7 +51,7 @@ class Exchange:
         self._to_be_checked = self_check
 
     def request(self, max_tokens: int, *, final: bool, attempts: int = 3) -> Message:
-        """One step: what stands so far goes to the model."""
+        """Take one step: send all messages so far to the model."""
         draft = self._draft
         draft.begin_step(self.model.name)
         draft.record(
@@ -87,9 +88,9 @@ class Exchange:
         return message
 
     def keep(self, message: Message) -> None:
-        """The model's message, whole: thinking is bound to what stood before it.
+        """Append the model's message with its thinking, which belongs to the messages before it.
 
-        Only blank texts are left out: models write them, and the API does not take them back.
+        Only blank texts are left out: models write them, but the API refuses them in a request.
         """
         content: list[Any] = [b for b in message.content if b.type != "text" or b.text.strip()]
         content = content or [{"type": "text", "text": "(nothing)"}]
@@ -99,19 +100,20 @@ class Exchange:
         self._messages.append({"role": "user", "content": [{"type": "text", "text": text}]})
 
     def mend(self, message: Message, faults: str, max_tokens: int) -> Message:
-        """What the model makes of its answer when it is told what is not supported."""
+        """Tell the model the faults of its answer, and return its next one."""
         self.keep(message)
         self.say(prompt("mend").substitute(faults=faults))
         return self.request(max_tokens, final=True, attempts=1)
 
     def use_tools(self, message: Message, is_last: Callable[[], bool]) -> None:
-        """Run the message's tool calls at the same time; all results go back in one message.
+        """Run the message's tool calls at the same time, and append all results in one message.
 
-        Whether these were the last calls, ``is_last`` knows when they are done; it is said in-band.
+        ``is_last`` is called after the calls, and tells whether they were the last ones: then the
+        results say so.
         """
         calls = tool_calls(message)
         self.keep(message)
-        # Half of the time that is left: a tool that hangs must leave some for the answer.
+        # Half of the remaining time: a tool that hangs must leave some for the answer.
         deadline = self._deadline.earlier(self._deadline.left / 2)
         results = deadline.run([partial(self._run, call) for call in calls])
         answers = [
@@ -133,23 +135,24 @@ class Exchange:
             self._messages.append({"role": "system", "content": budget})
 
     def _check(self, results: Sequence[ToolResult]) -> None:
-        """After the first search: what the model thinks of it goes along with the results."""
-        passages = [p for result in results if result.found for p in result.passages]
+        """Add the model's judgement of the passages to the results of the first search."""
+        passages = [p for result in results if result.search for p in result.passages]
         if not self._to_be_checked or not passages:
             return
         self._to_be_checked = False
         question = self._draft.conversation.question
-        if said := reflect(question, passages, self.model, self._draft, self._deadline):
-            results[-1].facts["check"] = str(said)
+        reflection = reflect(question, passages, self.model, self._draft, self._deadline)
+        if reflection:
+            results[-1].facts["check"] = str(reflection)
 
     def _run(self, call: ToolUseBlock) -> tuple[ToolResult, float]:
-        """What a call brings, and the seconds it took; in a thread that may be given up."""
+        """Run one call in a thread that may be abandoned; return its result and its seconds."""
         draft = self._draft
         began = draft.deadline.spent
         tool = _BY_NAME.get(call.name)
         if tool is not None:
             try:
-                progress = tool.progress(checked(tool, call.input))
+                progress = tool.progress(arguments_of(tool, call.input))
                 draft.show(progress)
                 draft.record("tool_call", name=call.name, detail=progress.detail)
             except ToolError as error:
@@ -158,13 +161,15 @@ class Exchange:
         return result, draft.deadline.spent - began
 
     def _taken_in(self, call: ToolUseBlock, ran: tuple[ToolResult, float] | None) -> ToolResult:
-        """The result as the model gets it; None is a call that was given up."""
+        """Count the result; ``ran`` is None if the call was abandoned. Return it as the model gets
+        it.
+        """
         draft = self._draft
         result, seconds = ran or (failure("This took too long and was given up."), None)
         result = taken_in(result, draft.retrieval)
         if result.failed and call.name == SearchDocs.name:
             draft.retrieval.search_failed()
-        search = result.found.search if result.found else None
+        search = result.search.search if result.search else None
         draft.record(
             "tool_result",
             name=call.name,
@@ -186,10 +191,10 @@ class Exchange:
 
     def _budget(self, last: bool) -> str:
         retrieval = self._draft.retrieval
-        left = f"Searches left: {retrieval.searches_left} of {retrieval.max_searches}."
+        line = f"Searches left: {retrieval.searches_left} of {retrieval.max_searches}."
         if last:
-            left += " No more tool calls are possible: the next message is the answer."
-        return left
+            line += " No more tool calls are possible: the next message is the answer."
+        return line
 
 
 def has_text(message: Message) -> bool:

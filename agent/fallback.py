@@ -71,7 +71,7 @@ def passages_answer(draft: Draft, why: str, seconds: float) -> Answer:
     except FootnoteError as error:
         log.warning("answer %s: %s", draft.id, error)
         return failed(draft, "The index of the docs cannot be read.")
-    except Exception:  # the last resort has failed: say so rather than nothing
+    except Exception:  # the last resort has failed, and the answer says so
         log.exception("answer %s: search failed", draft.id)
         return failed(draft, "The index of the docs cannot be read.")
     text = passages_text(passages, why, weak=weak, quoted=bool(quoted))

@@ -108,7 +108,7 @@ class Agent:
                 draft.record("degrade", model=model.name, error=type(error).__name__)
                 log.warning("answer %s: %s", draft.id, error)
                 break
-            except Exception as error:  # whatever it was: passages are better than nothing
+            except Exception as error:  # any error: passages are better than nothing
                 why = "Answering with the model failed."
                 draft.record("degrade", model=model.name, error=type(error).__name__)
                 log.exception("answer %s", draft.id)

@@ -1,8 +1,8 @@
-"""Who searches for an answer: the model as it decides, or the question itself, once and first.
+"""Who searches for an answer: the model, or Footnote itself with the words of the question.
 
-The setting ``route`` chooses. ``agent`` lets the model decide. ``single`` searches once with the
-question, and the model must answer from that. ``auto`` treats plain look-ups like ``single``, but
-lets the model search on if the first search was weak or held no answer.
+The setting ``route`` chooses. With ``agent`` the model decides when to search. With ``single``
+Footnote searches once, and the model must answer from the result. With ``auto`` plain look-ups go
+the way of ``single``, but the model may search on if that search was weak or had no answer.
 """
 
 import re
@@ -23,11 +23,11 @@ _SEVERAL = re.compile(
 )
 _TALK = re.compile(r"\W*(hi|hello|hey|thanks?|thank you|ok(ay)?|great|cheers)\b", re.IGNORECASE)
 _FEWEST_SECONDS = 20.0
-"""Less time than this is kept for the answer itself."""
+"""Seconds that are reserved for writing the answer."""
 
 
 class Route:
-    """The way of one answer, whichever models take it."""
+    """The route of one answer; a second model continues where the first one failed."""
 
     def __init__(self, draft: Draft, settings: AgentSettings) -> None:
         self._draft = draft
@@ -40,9 +40,8 @@ class Route:
         return bool(self._is_one_step)
 
     def first_search(self, deadline: Deadline) -> FinishedSearch | None:
-        """Search with the question if the route begins so, once an answer.
-
-        Raises DeadlinePassed.
+        """Search with the question if the route begins with that, once for each answer. Raises
+        DeadlinePassed.
         """
         draft = self._draft
         begins = self._is_one_step is None and searches_first(draft.conversation, self._settings)
@@ -65,7 +64,7 @@ class Route:
         )
 
     def second_try(self, judgement: Judgement) -> str:
-        """What to tell the model so that it searches itself after all; empty if it must not."""
+        """The prompt that lets the model search itself after all, or empty if it must not."""
         is_open = self.is_one_step and self._settings.route == "auto"
         if not is_open or judgement.verdict != "not_in_docs":
             return ""
@@ -74,14 +73,14 @@ class Route:
 
 
 def searches_first(conversation: Conversation, settings: AgentSettings) -> bool:
-    """Whether the question is searched as it stands before the model is asked."""
+    """Whether Footnote searches with the question before it asks the model."""
     if settings.route == "auto":
         return is_lookup(conversation)
     return settings.route == "single"
 
 
 def is_lookup(conversation: Conversation) -> bool:
-    """A first, short question about one thing."""
+    """Whether this is the first question of a thread, short and about one thing."""
     question = conversation.question.strip()
     return (
         not conversation.earlier

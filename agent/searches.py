@@ -98,7 +98,7 @@ class Retrieval:
             return self._search(query, dict(filters or {}))
         except UnknownCollection:
             with self._lock:
-                self._spent -= 1  # it was not a search
+                self._spent -= 1  # nothing was searched
             raise
 
     def _search(self, query: str, filters: dict[str, Any]) -> FinishedSearch:

@@ -1,7 +1,7 @@
-"""What happens while an answer is made: shown as progress, and recorded step by step.
+"""The steps of an answer: shown to people as progress, and recorded as a trace.
 
-The record is returned with the answer and stored by the bot's journal. It holds ids, numbers and
-the model's own queries; never the text of a person, a page or an answer.
+The trace is returned with the answer, and the bot's journal stores it. It holds ids, numbers and
+the model's queries, but no text of a person, a document or an answer.
 """
 
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ EventKind = Literal[
 
 @dataclass(slots=True)
 class Event:
-    """One thing that happened, ``at`` seconds after the question arrived."""
+    """One event, ``at`` seconds after the question arrived."""
 
     at: float
     kind: EventKind
@@ -37,8 +37,8 @@ class Trace:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """One thing that happens now."""
+    """The step that happens now."""
 
     kind: Literal["thinking", "searching", "reading", "writing"]
     detail: str = ""
-    """The query or the path."""
+    """The query, or the path of a document."""

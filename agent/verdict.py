@@ -21,7 +21,7 @@ _ADMITS = re.compile(
     re.IGNORECASE,
 )
 _SMALL_TALK = 400
-"""Characters up to which an answer without sources and without hard facts is just talk."""
+"""Longest small talk, in characters: an answer without citations and without hard facts."""
 _HARD_FACT = re.compile(r"`|\d|^ {4,}\S", re.MULTILINE)
 _NEAREST = 3
 
@@ -37,13 +37,13 @@ class Judgement:
 
     def is_better_than(self, other: "Judgement") -> bool:
         if self.verdict == "not_in_docs" and other.grounded.citations:
-            return False  # a text that is right in parts is worth more than none
+            return False  # a text that is partly right is worth more than none
         return self._rank > other._rank
 
     @property
     def _rank(self) -> tuple[bool, bool, int]:
-        stands = self.verdict != "uncited"
-        return stands, bool(self.grounded.citations), -len(self.grounded.unsupported)
+        is_cited = self.verdict != "uncited"
+        return is_cited, bool(self.grounded.citations), -len(self.grounded.unsupported)
 
 
 def judge(answer: WrittenAnswer, conversation: Conversation, retrieval: Retrieval) -> Judgement:

@@ -20,8 +20,8 @@ from agent.conversation import Conversation, Turn
 from agent.fallback import is_small_talk, passages_text
 from agent.grounding import CitableText, ground, ground_json
 from agent.history import history, query_of
-from agent.model.message_text import read_content
 from agent.model.failures import names_parameter, unavailable
+from agent.model.message_text import read_content
 from agent.passages import paragraphs
 from bot.blocks import render_json, render_runbook
 from bot.blocks.elements import shortened

@@ -1,6 +1,6 @@
-"""One request beside the conversation: its own messages and deadline, charged to the same answer.
+"""One request beside the conversation, with its own messages and deadline.
 
-What goes wrong in it costs only what it was for.
+Its cost is part of the answer's cost. If it fails, only its own result is missing.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from agent.model.deadline import Deadline
 
 @dataclass(frozen=True, slots=True)
 class _Aside:
-    """Records what goes wrong; nobody waits for the words."""
+    """Records failures, and shows no text."""
 
     purpose: str
     draft: Draft
@@ -34,7 +34,7 @@ class _Aside:
 def ask_aside(
     purpose: str, model: Model, request: Request, draft: Draft, deadline: Deadline
 ) -> Message:
-    """The model's message. Raises ModelUnavailable, DeadlinePassed or Cancelled."""
+    """Return the model's message. Raises ModelUnavailable, DeadlinePassed or Cancelled."""
     draft.record(
         "request",
         purpose=purpose,

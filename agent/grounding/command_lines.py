@@ -149,7 +149,9 @@ class Template:
 
 
 def _fillings(word: str, parts: Sequence[str]) -> list[str] | None:
-    """The text of ``word`` between ``parts``, in order; None if one of these texts is empty."""
+    """The texts that ``word`` has between ``parts``; None if it has not all parts, or an empty
+    text.
+    """
     first, *between = parts
     if not between or not word.startswith(first):
         return [] if word == first else None

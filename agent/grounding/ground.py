@@ -10,10 +10,12 @@ table.
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, Field, ValidationError
 
 from agent.answer import Unsupported, written
 from agent.errors import AgentError
@@ -21,6 +23,7 @@ from agent.grounding.cited_text import CitedText
 from agent.grounding.command_lines import command_words, is_placeholder
 from agent.grounding.evidence import Evidence, ThreadWords, supporting
 from agent.grounding.ids import WrittenAnswer, read_answer
+from agent.grounding.marks import Finding, marked
 from agent.grounding.matching import clean, occurs
 from agent.grounding.spans import CheckedSpan, find_spans
 from agent.grounding.statements import Block, Statement, cited_blocks, statements
@@ -39,7 +42,7 @@ _NO_CLAIM = re.compile(
 class CitableText:
     """A chunk that an answer can cite: retrieved now, or cited earlier in the thread."""
 
-    id: str
+    id: Annotated[str, Field(min_length=1)]
     text: str
 
 
@@ -62,18 +65,6 @@ class Grounded:
         return written(self.body.segments)
 
 
-@dataclass(frozen=True, slots=True)
-class _Finding:
-    """A span without support, and the offset of its mark."""
-
-    at: int
-    unsupported: Unsupported
-    substantial: bool
-    block: Block | None = None
-    """The code block, if the span is one of its lines."""
-    line: int = 0
-
-
 def ground(
     answer: str, chunks: Sequence[CitableText], *, question: str = "", context: str = ""
 ) -> Grounded:
@@ -89,13 +80,13 @@ def check(
 ) -> Grounded:
     """Check ``answer`` against ``chunks``; ``context`` is other text of the thread."""
     text = answer.text
-    findings: list[_Finding] = []
+    findings: list[Finding] = []
     if text.citations:
         blocks = cited_blocks(text)
         checker = _Checker(text.text, blocks, chunks, ThreadWords(question, context))
         findings = list(checker.findings())
     return Grounded(
-        body=_marked(text, findings),
+        body=marked(text, findings),
         citations=text.ids,
         removed=answer.removed,
         unsupported=tuple(finding.unsupported for finding in findings),
@@ -129,14 +120,14 @@ class _Checker:
         groups = Counter(block.group for block in blocks if block.group is not None)
         self.counts = set(groups.values())
 
-    def findings(self) -> Iterator[_Finding]:
+    def findings(self) -> Iterator[Finding]:
         for statement in statements(self.text, self.blocks):
             if statement.block.kind == "code":
                 yield from self._in_block(statement)
             else:
                 yield from self._in_text(statement)
 
-    def _in_text(self, statement: Statement) -> Iterator[_Finding]:
+    def _in_text(self, statement: Statement) -> Iterator[Finding]:
         block = statement.block
         span = (statement.start, statement.end)
         supported: list[str] = []
@@ -151,9 +142,9 @@ class _Checker:
             if value and not value.unit and any(occurs(value.text, code) for code in supported):
                 continue  # the number is part of a command that is supported
             unsupported = Unsupported(checked.text, self._reason(checked, statement.ids))
-            yield _Finding(checked.end, unsupported, checked.kind != "quote")
+            yield Finding(checked.end, unsupported, checked.kind != "quote")
 
-    def _in_block(self, statement: Statement) -> Iterator[_Finding]:
+    def _in_block(self, statement: Statement) -> Iterator[Finding]:
         block = statement.block
         code = self.text[block.inner[0] : block.inner[1]]
         lines = list(_logical_lines(code))
@@ -165,7 +156,7 @@ class _Checker:
             for checked in self._in_line(line, statement.ids):
                 reason = self._reason(checked, statement.ids)
                 unsupported = Unsupported(checked.text, reason)
-                yield _Finding(block.end, unsupported, True, block, number)
+                yield Finding(block.end, unsupported, True, block, number)
 
     def _in_line(self, line: str, ids: Sequence[str]) -> Iterator[CheckedSpan]:
         """The unsupported spans in a line of a code block: mostly none, or the whole line."""
@@ -277,77 +268,40 @@ def _logical_lines(code: str) -> Iterator[tuple[int, str]]:
         yield first, joined.strip()
 
 
-def _marked(text: CitedText, findings: Sequence[_Finding]) -> CitedText:
-    """The text with a mark behind each unsupported span, and one below each code block with one."""
-    marks: list[tuple[int, str]] = []
-    blocks: dict[int, list[_Finding]] = {}
-    for finding in findings:
-        if finding.block is None:
-            marks.append((finding.at, f" (⚠ {_flat(finding.unsupported.reason)})"))
-        else:
-            blocks.setdefault(finding.at, []).append(finding)
-    marks += [(at, _block_mark(text.text, lines)) for at, lines in blocks.items()]
-    return text.edited((at, at, mark) for at, mark in sorted(marks, key=lambda each: each[0]))
+class _Request(BaseModel):
+    """What ``footnote debug ground`` is given."""
 
-
-def _block_mark(text: str, lines: Sequence[_Finding]) -> str:
-    block = lines[0].block
-    assert block is not None  # noqa: S101  # only called with lines of a block
-    opening = re.match(r"[^`~\n]*", text[block.start : block.end])
-    indent = re.sub(r"[^>\s]", " ", opening.group() if opening and block.fence != "code" else "")
-    reasons = {finding.unsupported.reason.split(":")[0].split(";")[0] for finding in lines}
-    reason = reasons.pop() if len(reasons) == 1 else "not in the cited pages"
-    numbers = list(dict.fromkeys(finding.line for finding in lines))
-    which = f"line {numbers[0]}" if len(numbers) == 1 else "lines " + ", ".join(map(str, numbers))
-    note = f"\n\n{indent}(⚠ {_flat(reason)}: {which} of this block)"
-    return (f"\n{indent}{block.fence}" if block.fence else "") + note
-
-
-def _flat(reason: str) -> str:
-    """A reason without any Markdown that an id or a word could bring into it."""
-    return re.sub(r"[()\[\]<>`*~\\|\n]", "", reason)[:160]
+    answer: str
+    question: str | None = None
+    context: str | None = None
+    passages: list[CitableText] | None = None
+    thread_ids: list[CitableText] | None = None
 
 
 def ground_json(request: Any) -> dict[str, Any]:
-    """Run ``footnote debug ground``: the verdict on an answer's citations and spans, as JSON
-    values. Raises AgentError if the request is malformed.
+    """Run ``footnote debug ground``: the verdict on an answer, as JSON values.
+
+    Raises AgentError if the request is malformed.
     """
-    if not isinstance(request, dict):
-        raise AgentError("debug ground: the input must be one JSON object")
-    chunks = [*_chunks(request, "passages"), *_chunks(request, "thread_ids")]
+    try:
+        parsed = _Request.model_validate(request)
+    except ValidationError as error:
+        fault = error.errors()[0]
+        where = ".".join(map(str, fault["loc"])) or "input"
+        raise AgentError(
+            f"debug ground: {where}: {fault['msg']}. Give {{answer, passages: [{{id, text}}, …]}}."
+        ) from None
+    chunks = {chunk.id: chunk for chunk in (*(parsed.passages or ()), *(parsed.thread_ids or ()))}
     grounded = ground(
-        _text(request, "answer", required=True),
-        list({chunk.id: chunk for chunk in chunks}.values()),
-        question=_text(request, "question"),
-        context=_text(request, "context"),
+        parsed.answer,
+        list(chunks.values()),
+        question=parsed.question or "",
+        context=parsed.context or "",
     )
     return {
         "verdict": grounded.verdict,
         "text": grounded.text,
         "citations": list(grounded.citations),
         "removed": list(grounded.removed),
-        "unsupported": [{"span": u.span, "reason": u.reason} for u in grounded.unsupported],
+        "unsupported": [asdict(unsupported) for unsupported in grounded.unsupported],
     }
-
-
-def _text(request: dict[str, Any], key: str, *, required: bool = False) -> str:
-    value = request.get(key)
-    if value is None and not required:
-        return ""
-    if not isinstance(value, str):
-        raise AgentError(f"debug ground: {key} must be a string")
-    return value
-
-
-def _chunks(request: dict[str, Any], key: str) -> list[CitableText]:
-    value = [] if request.get(key) is None else request[key]
-    if not isinstance(value, list):
-        raise AgentError(f"debug ground: {key} must be a list of {{id, text}}")
-    chunks = []
-    for entry in value:
-        if not isinstance(entry, dict) or not isinstance(entry.get("id"), str) or not entry["id"]:
-            raise AgentError(f"debug ground: every entry of {key} needs an id")
-        if not isinstance(entry.get("text"), str):
-            raise AgentError(f"debug ground: {key} {entry['id']} needs a text")
-        chunks.append(CitableText(entry["id"], entry["text"]))
-    return chunks

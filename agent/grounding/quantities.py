@@ -71,7 +71,7 @@ _JOINT = re.compile(r"(?:,? and |, | )?")
 _GROUPED = re.compile(r"[1-9]\d{0,2}(?:\.\d{3}){2,}")
 _LONG = 40
 
-Kind = Literal["date", "phone", "clock", "version", "quantity"]
+ValueKind = Literal["date", "phone", "clock", "version", "quantity"]
 _DATES = ("iso", "numeric", "eastern", "day_month", "month_day")
 
 
@@ -81,7 +81,7 @@ class Value:
 
     start: int
     end: int
-    kind: Kind
+    kind: ValueKind
     text: str
     dates: frozenset[Date] = frozenset()
     key: str = ""
@@ -91,7 +91,7 @@ class Value:
     unit: str = ""
     """The unit as written, "/s" for a rate of bare numbers; empty for a bare number."""
     amount: frozenset[Measure] = frozenset()
-    """The noun of a rate: requests in "1,200 requests per second"."""
+    """A rate without its time: 1,200 requests in "1,200 requests per second"."""
     spelt: bool = False
     """Whether the number is written in words: "three"."""
     parts: tuple["Value", ...] = ()

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from agent.grounding.dates import MONTH_NAMES, Date, month_of, same_date
-from agent.grounding.quantities import Kind, Value, as_number, ordinals, read_values
+from agent.grounding.quantities import Value, ValueKind, as_number, ordinals, read_values
 from agent.grounding.units import NAMED_UNIT, Measure, Number, measures, names_time, names_unit
 
 _LIST_MARKER = re.compile(r"(?:(?:^[ \t>]*|(?<=[.;!?] ))\d{1,3}|(?<=: )1)[.)](?=\s)", re.MULTILINE)
@@ -40,7 +40,7 @@ class ValueSet:
     numbers: set[Number] = field(default_factory=set)
     """Every number, without its unit."""
     places: set[Number] = field(default_factory=set)
-    keys: set[tuple[Kind, str]] = field(default_factory=set)
+    keys: set[tuple[ValueKind, str]] = field(default_factory=set)
     dates: set[Date] = field(default_factory=set)
     counted: set[str] = field(default_factory=set)
     """Nouns after a number: "three *replicas*"."""

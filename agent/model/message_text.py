@@ -1,8 +1,8 @@
 """The model's message -> its text, with citations as data.
 
-With native citations the API cuts the text into blocks, and each block points at the passages that
-support it. Elsewhere the model writes ``[chunk-id]`` itself. Both become ``CitedText`` here, at the
-border; no other module looks for citations in a text of the model.
+With native citations the API splits the text into blocks, and each block points at the passages
+that support it. Elsewhere the model writes ``[chunk-id]`` itself. Both become ``CitedText`` here.
+No other module looks for citations in the text of an answer.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -19,7 +19,9 @@ from agent.grounding.statements import Block, block_at, code_at, read_blocks
 def read_content(
     content: Iterable[ContentBlock], ids: Collection[str], documented: str = ""
 ) -> WrittenAnswer:
-    """Read a message: only ``ids`` can be cited, ``documented`` is what the model was given."""
+    """Read a message that can cite ``ids``; ``documented`` is all the text that the model was
+    given.
+    """
     return read_answer(text_of(content), ids, documented)
 
 
@@ -51,7 +53,7 @@ def text_of(content: Iterable[ContentBlock]) -> CitedText:
 
 
 class _Place(NamedTuple):
-    """Where citations go: the offsets to replace, and what stands around the citations there."""
+    """A place for citations: the offsets to replace, and the text around the citations there."""
 
     start: int
     end: int
@@ -79,10 +81,10 @@ def _merged(first: Citation | None, second: Citation) -> Citation:
 
 
 def _place(text: str, stop: int, end: int, markdown: Sequence[Block]) -> _Place | None:
-    """Find the place for citations of the text before ``stop``, after which only blanks follow up
-    to ``end``: within the sentence or the table cell, behind a code span, below a code block.
+    """Find the place for citations of the text before ``stop``: within the sentence or the table
+    cell, behind a code span, or below a code block.
 
-    Returns None if the code block does not end.
+    From ``stop`` to ``end`` there are only blanks. Returns None if the code block has no end.
     """
     block = block_at(markdown, stop - 1)
     if block is not None and block.kind == "code":

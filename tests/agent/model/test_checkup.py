@@ -59,14 +59,14 @@ def test_a_model_that_nobody_knows_has_no_price_and_says_so() -> None:
 
     known, price = examined(server, model="claude-next", profile="compat", daily_usd=5).differences
 
-    assert "not in our table" in known
-    assert price == "claude-next: its price is unknown, so that no daily limit counts its answers"
+    assert "does not know this id" in known
+    assert price == "claude-next: its price is unknown, so no daily limit counts its answers"
 
 
 def test_the_fallback_is_looked_at_too() -> None:
     check = examined(described(), fallback_model="claude-haiku-9")
 
-    assert "Claude Opus 5 5 is available" in check.said
+    assert "Claude Opus 5 5 is available" in check.summary
     [difference] = check.differences
     assert "claude-haiku-9 does not exist. Set FOOTNOTE_FALLBACK_MODEL" in difference
 
@@ -129,7 +129,7 @@ def test_what_a_gateway_does_not_tell_cannot_be_verified(
     check = behind(type("Silent", (Gateway,), given))
 
     assert not check.verified
-    assert f"whether it has {OPUS} cannot be verified" in check.said
+    assert f"whether it has {OPUS} cannot be verified" in check.summary
     assert check.differences == ()
 
 
