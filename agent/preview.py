@@ -28,7 +28,7 @@ class Preview:
     def __init__(self, draft: Draft, show: Callable[[Answer], bool] | None) -> None:
         self._draft = draft
         self._show = show
-        self._whole = CitedText()
+        self._whole = ""
         self._visible = CitedText()
         self.is_seen = False
         """Whether people see a part of the answer: it can be continued, but not mended."""
@@ -49,14 +49,16 @@ class Preview:
         """``content`` is all the text that the model has written in its message."""
         if self._show is None:
             return
-        written = self._draft.read(content)
-        blocks = read_blocks(written.text.text)[:-1]  # the last one may go on
-        whole = written.text.upto(blocks[-1].end if blocks else 0)
-        if not whole or whole == self._whole:
+        whole = _whole_blocks("".join(block.text for block in content))
+        if whole in ("", self._whole):
             return
         self._whole = whole
         draft = self._draft
-        judgement = judge(replace(written, text=whole), draft.conversation, draft.retrieval)
+        written = draft.read(content)
+        end = len(_whole_blocks(written.text.text))
+        judgement = judge(
+            replace(written, text=written.text.upto(end)), draft.conversation, draft.retrieval
+        )
         if judgement.verdict != "answered":
             return
         text = judgement.grounded.body
@@ -66,3 +68,9 @@ class Preview:
             self._visible = visible
             cited = [draft.retrieval.passages[i] for i in judgement.grounded.citations]
             self.is_seen = self._show(draft.so_far(visible, cited))
+
+
+def _whole_blocks(text: str) -> str:
+    """``text`` without its last block, which may go on."""
+    blocks = read_blocks(text)[:-1]
+    return text[: blocks[-1].end] if blocks else ""
