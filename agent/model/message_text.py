@@ -15,6 +15,9 @@ from agent.grounding import WrittenAnswer, read_answer
 from agent.grounding.cited_text import MARK, CitedText, Edit, joined
 from agent.grounding.statements import Block, block_at, code_at, read_blocks
 
+_MOST_PARAGRAPHS = 100
+"""Most paragraphs of one pointer: a server's numbers must not fill the memory."""
+
 
 def read_content(
     content: Iterable[ContentBlock], ids: Collection[str], documented: str = ""
@@ -65,10 +68,12 @@ class _Place(NamedTuple):
 
 
 def _citations(block: TextBlock) -> Iterator[Citation]:
+    """The citations of a block. The SDK checks no field, and gateways leave some out."""
     for pointer in block.citations or ():
-        if pointer.type == "search_result_location":
-            paragraphs = range(pointer.start_block_index, pointer.end_block_index)
-            yield Citation(pointer.source, pointer.cited_text, tuple(paragraphs))
+        if pointer.type == "search_result_location" and pointer.source:
+            first, end = pointer.start_block_index or 0, pointer.end_block_index or 0
+            paragraphs = range(first, end)[:_MOST_PARAGRAPHS]
+            yield Citation(pointer.source, pointer.cited_text or "", tuple(paragraphs))
 
 
 def _merged(first: Citation | None, second: Citation) -> Citation:

@@ -113,6 +113,16 @@ def test_an_id_that_the_model_writes_takes_the_words_of_the_pointer_to_it() -> N
     )
 
 
+def test_a_pointer_that_lacks_fields_or_has_absurd_ones_still_cites() -> None:
+    bare = CitationsSearchResultLocation.construct(type="search_result_location", source="a-0")
+    said = TextBlock.construct(type="text", text="It is so.", citations=[bare])
+    [first, _] = read_content([said], IDS).text.segments
+    assert first.citations == (Citation("a-0"),)
+
+    [first, _] = read_content([block("So.", pointer("a-0", "x", 0, 10**12))], IDS).text.segments
+    assert len(first.citations[0].paragraphs) == 100
+
+
 def test_a_pointer_to_what_was_never_retrieved_is_reported() -> None:
     assert read_content([block("It is so.", "made-up-1")], IDS).removed == ("made-up-1",)
 
