@@ -35,7 +35,7 @@ _SOURCE = re.compile(
 )
 
 
-class Place(NamedTuple):
+class CitedAt(NamedTuple):
     """The offset of a citation, and the id of the chunk that it cites."""
 
     at: int
@@ -64,7 +64,7 @@ class Block:
     """The marks that would close an unclosed fence, or empty."""
     code: tuple[Span, ...] = ()
     """The code spans in it, with their backticks."""
-    citations: list[Place] = field(default_factory=list)
+    citations: list[CitedAt] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ def cited_blocks(text: CitedText) -> list[Block]:
     for at, citation in text.places():
         block = block_at(blocks, at)
         if block is not None:
-            block.citations.append(Place(at, citation.id))
+            block.citations.append(CitedAt(at, citation.id))
     return blocks
 
 
@@ -236,7 +236,7 @@ def statements(text: str, blocks: Sequence[Block]) -> list[Statement]:
 
 def citation_groups(text: str, block: Block) -> list[tuple[int, int, tuple[str, ...]]]:
     """Group adjacent citations: start, end, ids."""
-    groups: list[list[Place]] = []
+    groups: list[list[CitedAt]] = []
     for citation in block.citations:
         if groups and _BETWEEN_CITATIONS.fullmatch(text, groups[-1][-1].end, citation.at):
             groups[-1].append(citation)

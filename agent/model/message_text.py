@@ -34,28 +34,30 @@ def text_of(content: Iterable[ContentBlock]) -> CitedText:
     texts = [block.text.replace(MARK, "") for block in blocks]
     text = "".join(texts)
     markdown = read_blocks(text) if any(block.citations for block in blocks) else []
-    places: dict[_Place, dict[str, Citation]] = {}
+    insertions: dict[_Insertion, dict[str, Citation]] = {}
     end = stop = 0
     for block, words in zip(blocks, texts, strict=True):
         begin, end = end, end + len(words)
         stop = begin + len(words.rstrip()) if words.strip() else stop
         for citation in _citations(block):
-            own = text.find(f"[{citation.id}]", begin, end)
-            if own != -1 and not code_at(markdown, own):
-                place: _Place | None = _Place(own, own)
+            in_brackets = text.find(f"[{citation.id}]", begin, end)
+            if in_brackets != -1 and not code_at(markdown, in_brackets):
+                insertion: _Insertion | None = _Insertion(in_brackets, in_brackets)
             else:
-                place = _place(text, stop, end, markdown)
-            if place is not None:
-                cited = places.setdefault(place, {})
+                insertion = _insertion(text, stop, end, markdown)
+            if insertion is not None:
+                cited = insertions.setdefault(insertion, {})
                 cited[citation.id] = _merged(cited.get(citation.id), citation)
     return (
         CitedText(text)
-        .edited(place.filled(places[place].values()) for place in sorted(places))
+        .edited(
+            insertion.filled(insertions[insertion].values()) for insertion in sorted(insertions)
+        )
         .strip()
     )
 
 
-class _Place(NamedTuple):
+class _Insertion(NamedTuple):
     """A place for citations: the offsets to replace, and the text around the citations there."""
 
     start: int
@@ -85,7 +87,7 @@ def _merged(first: Citation | None, second: Citation) -> Citation:
     return Citation(first.id, "\n".join(filter(None, quotes)), tuple(paragraphs))
 
 
-def _place(text: str, stop: int, end: int, markdown: Sequence[Block]) -> _Place | None:
+def _insertion(text: str, stop: int, end: int, markdown: Sequence[Block]) -> _Insertion | None:
     """Find the place for citations of the text before ``stop``: within the sentence or the table
     cell, behind a code span, or below a code block.
 
@@ -93,12 +95,12 @@ def _place(text: str, stop: int, end: int, markdown: Sequence[Block]) -> _Place 
     """
     block = block_at(markdown, stop - 1)
     if block is not None and block.kind == "code":
-        return None if block.fence else _Place(block.end, max(block.end, end), "\n", "\n")
+        return None if block.fence else _Insertion(block.end, max(block.end, end), "\n", "\n")
     line = text.rfind("\n", 0, stop) + 1
     if text.endswith("|", line, stop) and text[line:stop].lstrip().startswith("|"):
-        return _Place(line + len(text[line : stop - 1].rstrip()), stop, " ", " |")
+        return _Insertion(line + len(text[line : stop - 1].rstrip()), stop, " ", " |")
     if text.endswith((".", "!", "?", ":", ";", ","), 0, stop):
         stop -= 1
     code = code_at(markdown, stop)
     at = code[1] if code is not None and code[0] < stop else stop
-    return _Place(at, at, " ")
+    return _Insertion(at, at, " ")

@@ -1,4 +1,4 @@
-"""Answers without a model: verbatim, and unbreakable."""
+"""Answers without a model: passages word for word, and no way to break them."""
 
 from collections.abc import Sequence
 from dataclasses import replace

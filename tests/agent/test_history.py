@@ -1,4 +1,4 @@
-"""The thread as memory: what of it reaches the model, in which bytes."""
+"""The thread as memory: which turns reach the model, in which bytes."""
 
 import json
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""What people see of an answer before its end: checked paragraphs, and nothing to take back."""
+"""The part of an answer that people see before its end: checked, and never taken back."""
 
 from collections.abc import Sequence
 
@@ -26,7 +26,7 @@ SEARCH = Turn(tools=[("search_docs", {"query": "PAY-4031"})])
 def watch(
     index: Index, script: Script, *, seen: bool = True, **settings: object
 ) -> tuple[list[Answer], Answer]:
-    """What was shown on the way, and the answer."""
+    """The parts that were shown, and the answer."""
     shown: list[Answer] = []
 
     def show(answer: Answer) -> bool:

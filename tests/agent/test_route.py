@@ -1,4 +1,4 @@
-"""Which questions are searched as they stand."""
+"""Which questions Footnote searches for before it asks the model."""
 
 import pytest
 
@@ -67,5 +67,5 @@ def test_without_a_model_small_talk_is_not_searched_for(index: Index, text: str)
 @pytest.mark.parametrize(
     "text", ["hi, what is PAY-4031?", "help with the ledger", "what do you do on a page?", "ok"]
 )
-def test_a_greeting_before_a_question_is_no_small_talk(text: str) -> None:
+def test_a_greeting_before_a_question_is_not_small_talk(text: str) -> None:
     assert not is_small_talk(text)

@@ -1,4 +1,4 @@
-"""What ``ground`` keeps, removes and marks."""
+"""Citations that ``ground`` keeps or removes, and spans that it marks."""
 
 import pytest
 from inline_snapshot import snapshot
@@ -161,7 +161,7 @@ def test_one_spelling_for_all_ways_to_cite() -> None:
     assert grounded.removed == ("made-up-3",)
 
 
-def test_a_code_that_the_docs_name_is_no_citation() -> None:
+def test_a_code_that_the_docs_name_is_not_a_citation() -> None:
     grounded = check(f"The alert says [CHK-2207], a 503 {C1}.")
     assert grounded.removed == ()
     assert grounded.verdict == "answered"
@@ -252,7 +252,7 @@ def test_words_of_the_question_may_be_repeated_in_code_marks() -> None:
     assert marked(f"The docs do not name `cart_v2` {C1}.", question="what is cart_v2?") == []
 
 
-def test_a_figure_of_the_question_is_no_proof() -> None:
+def test_a_figure_of_the_question_is_not_a_proof() -> None:
     assert marked(f"Yes, the port is 6433 {C2}.", question="is the port 6433?") == ["6433"]
 
 
@@ -261,7 +261,7 @@ def test_a_pasted_dash_or_another_letter_case_breaks_a_command() -> None:
     assert marked(f"`kubectl rollout restart deploy/Checkout -n shop --timeout=5m` {C1}")
 
 
-def test_a_count_of_the_listed_items_is_no_claim() -> None:
+def test_a_count_of_the_listed_items_is_not_a_claim() -> None:
     steps = "\n".join(f"{n}. Look at it" for n in range(1, 8))
     assert marked(f"{steps}\n\nThat is all 7 steps {C1}.") == []
 

@@ -1,4 +1,4 @@
-"""What a citation covers, wherever a model puts it: all of these are checked against ``c-0``."""
+"""The text that a citation covers in every position: all of it is checked against ``c-0``."""
 
 import pytest
 

@@ -129,7 +129,7 @@ def test_a_changed_one_is_marked(docs: str, answer: str, span: str | None) -> No
 @pytest.mark.parametrize(
     "docs", ["timeout_s: 2.2.12", "| a (s) |\n|---|\n| 1.2.3, 4,,5 |", "ms: ,."]
 )
-def test_a_version_where_a_number_might_stand_is_no_number(docs: str) -> None:
+def test_a_version_is_not_a_number(docs: str) -> None:
     assert marks(docs, "It takes 7 s") == ["7 s"]
 
 

@@ -1,4 +1,4 @@
-"""What holds for ``ground`` whatever a model, a page or a person wrote."""
+"""Properties of ``ground`` for any text of a model, a page or a person."""
 
 import re
 

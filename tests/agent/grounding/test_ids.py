@@ -1,4 +1,4 @@
-"""Brackets around citations: a link that a model puts around one is not its own to choose."""
+"""Bracketed ids: known ones become citations, forged ones and links around them are removed."""
 
 import pytest
 

@@ -40,7 +40,7 @@ LENIENT = ModelRules(
     "recorded", thinking=frozenset({"enabled", "disabled", "adaptive"}), prefill=True
 )
 BROKEN = "tool_use_invalid_json_response"
-"""The input of its tool call is no JSON."""
+"""The input of its tool call is not JSON."""
 NEWER = ("message.stop_details", "message.diagnostics", "delta.stop_details")
 """What the SDK's types have and the recordings, which are older, do not."""
 
@@ -60,7 +60,7 @@ def settings(url: str) -> AgentSettings:
 
 
 class Unheard:
-    """Listens to nothing."""
+    """Ignores all events."""
 
     def began(self) -> None: ...
 

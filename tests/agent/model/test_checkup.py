@@ -1,4 +1,4 @@
-"""What ``footnote doctor`` says of the model: is it there, and does what we send fit it."""
+"""The lines of ``footnote doctor`` on the model: whether it exists, and accepts our requests."""
 
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -29,7 +29,7 @@ def test_a_model_of_our_table_is_as_the_api_describes_it(model: str) -> None:
 
 
 def described(**changes: Any) -> MessagesServer:
-    """A server whose Opus has other rules than we count on."""
+    """A server whose Opus has other rules than its profile."""
     return MessagesServer([], models={OPUS: replace(MODELS[OPUS], **changes)})
 
 
@@ -110,7 +110,7 @@ class Gateway(BaseHTTPRequestHandler):
         self.wfile.write(self.body)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Silence."""
+        """Log nothing."""
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The model's message -> its text: what the API says of a citation is kept, wherever it goes."""
+"""The model's message -> its text, with everything that the API says of a citation."""
 
 from collections.abc import Sequence
 

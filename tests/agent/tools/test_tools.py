@@ -1,4 +1,4 @@
-"""What the model is told of its tools, and what they give it."""
+"""The tools: their descriptions for the model, and their results."""
 
 import json
 from collections.abc import Callable, Sequence
