@@ -49,7 +49,7 @@ def poisoned(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
 
 
 def obey(index: Index, attack: Attack) -> tuple[Answer, MessagesServer]:
-    """The answer of a model that does what the attack says, whatever it is told to mend."""
+    """The answer of a model that obeys the attack, even when it is asked to correct it."""
     calls = [
         ("search_docs", {"query": "minimum password length"}),
         *((("read_document", {"path": f"notes-{ATTACKS.index(attack):02d}.md"}),)),
