@@ -1,4 +1,4 @@
-"""The sandbox as a server on loopback: start it in a thread, or serve it in the foreground."""
+"""The sandbox as a server on loopback, in a thread or in the foreground."""
 
 import asyncio
 import contextlib

@@ -11,8 +11,8 @@ _OTHER_NAMES = {"octagonal_sign": "stop_sign"} | {
 def emoji(name: str) -> str:
     """Return the character without a skin tone, or ``:name:`` for an unknown name."""
     stem = name.partition("::")[0]
-    for known in (_OTHER_NAMES.get(stem, stem), stem.replace("-", "_")):
-        code = f":{known}:"
+    for candidate in (_OTHER_NAMES.get(stem, stem), stem.replace("-", "_")):
+        code = f":{candidate}:"
         character = emojize(code, language="alias")
         if character != code:
             return character

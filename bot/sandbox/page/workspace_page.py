@@ -137,9 +137,9 @@ class Screen:
     @property
     def prompts(self) -> list[tuple[str, str]]:
         """Title and message of each suggestion in an empty channel."""
-        own = self._space.prompts.get(self._look.channel, {}).get("prompts")
-        if own:
-            return [(str(prompt["title"]), str(prompt["message"])) for prompt in own]
+        prompts = self._space.prompts.get(self._look.channel, {}).get("prompts")
+        if prompts:
+            return [(str(prompt["title"]), str(prompt["message"])) for prompt in prompts]
         start = "" if self.is_direct else f"@{self.bot} "
         return [(text, start + text) for text in self._slack.prompts]
 
