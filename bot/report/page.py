@@ -8,7 +8,7 @@ from typing import Any
 from markupsafe import Markup
 
 from bot.report import Day, Report
-from bot.report.words import VERDICTS, counted, one_line, told_seconds, told_verdict
+from bot.report.words import VERDICTS, counted, one_line, seconds_words, verdict_words
 from ingest.html_templates import open_templates
 
 _BUCKETS = (2.0, 5.0, 10.0, 20.0, 40.0)
@@ -49,7 +49,7 @@ def report_page(report: Report, links: Mapping[str, str]) -> str:
         tiles=_tiles(report) if report.answers else (),
         days=_day_bars(report.days),
         wide=len(report.days) <= _WIDE_DAYS,
-        verdict_rows=_rows([(told_verdict(v), n, v) for v, n in report.verdicts.items()]),
+        verdict_rows=_rows([(verdict_words(v), n, v) for v, n in report.verdicts.items()]),
         latency_rows=_rows(_histogram(report.seconds)),
         most_asked=_MOST_ASKED,
     )
@@ -61,9 +61,9 @@ def _tiles(report: Report) -> tuple[tuple[str, str], ...]:
     return (
         (str(report.answers), f"answers to {counted(report.askers, 'person', 'people')}"),
         (f"{answered:.0%}", "answered from the docs"),
-        (str(sum(len(gap.asked) for gap in report.gaps)), "had no answer in the docs"),
+        (str(sum(len(gap.questions) for gap in report.gaps)), "had no answer in the docs"),
         (f"{report.thumbs_up} / {len(report.complaints)}", "thumbs up / down"),
-        (f"{told_seconds(report.p50)}", f"median; p95 {told_seconds(report.p95)}"),
+        (f"{seconds_words(report.p50)}", f"median; p95 {seconds_words(report.p95)}"),
         (f"{report.searches_per_answer:.1f}", "searches an answer"),
         (f"${report.cost_usd:.2f}", f"model cost{unpriced}"),
         (str(report.humans_called), "calls for a human"),
@@ -86,7 +86,7 @@ def _day_bars(days: Sequence[Day]) -> list[_DayBar]:
 
 
 def _counts(day: Day) -> str:
-    return ", ".join(f"{count} {told_verdict(verdict)}" for verdict, count in day.verdicts.items())
+    return ", ".join(f"{count} {verdict_words(verdict)}" for verdict, count in day.verdicts.items())
 
 
 def _rows(counts: Sequence[tuple[str, int, str]]) -> list[_Row]:
@@ -110,4 +110,4 @@ def _visible(value: Any) -> Any:
 
 
 _TEMPLATES = open_templates("bot.report", finalize=_visible)
-_TEMPLATES.filters["verdict"] = told_verdict
+_TEMPLATES.filters["verdict"] = verdict_words
