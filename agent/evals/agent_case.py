@@ -1,4 +1,4 @@
-"""A case of the evals of the agent: a question with what is expected of the answer."""
+"""A case of the agent's evals: a question, and the expected answer."""
 
 from pathlib import Path
 
@@ -12,25 +12,25 @@ _EXPECTED: dict[str, tuple[Verdict, ...]] = {
     "answerable": ("answered",),
     "followup": ("answered",),
     "no_answer": ("not_in_docs",),
-    # General knowledge has no source: it is given as such, or it is talk.
+    # General knowledge has no source; it is marked as such, or counts as small talk.
     "no_search": ("no_search", "uncited"),
 }
 _SPEAKERS: dict[str, Speaker] = {"footnote": "footnote", "alert": "other_bot"}
 
 
 class AgentCase(Case):
-    """A case with what is expected of the agent; unless it says otherwise, its type decides."""
+    """A case with the expected answer; by default the type of the case decides what is expected."""
 
     thread: tuple[tuple[str, str], ...] = ()
     """Earlier turns as (speaker, text): ``footnote`` is us, ``alert`` another bot."""
     search: bool | None = None
-    """Whether the agent has to consult the docs; None leaves it to the type."""
+    """True if the agent has to consult the docs; None means that the type decides."""
     topics: int = Field(default=1, ge=1)
-    """Number of searches that the question needs, one for each thing it asks for."""
+    """Number of topics in the question; each needs a search of its own."""
     facts: tuple[str | tuple[str, ...], ...] = ()
-    """What the answer must contain; of several wordings one is enough."""
+    """Texts that the answer must contain; one of several wordings is enough."""
     never: tuple[str, ...] = ()
-    """What the answer must not contain."""
+    """Texts that the answer must not contain."""
     verdict: tuple[Verdict, ...] = ()
 
     @model_validator(mode="after")

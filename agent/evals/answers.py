@@ -30,21 +30,21 @@ class Answers:
     """Scores of a set of cases."""
 
     precision: Share
-    """Cited chunks that lie in a gold document, of all chunks cited where there is one."""
+    """Cited chunks from a gold document, of all chunks cited in cases with a gold document."""
     gold: Share
     """Cases whose gold documents are cited."""
     chunk: Share
     """Cases that cite a chunk with a gold quote, of the cases with gold quotes."""
     facts: Share
-    """Facts that the answers had to contain."""
+    """Expected facts that the answers contain."""
     verdicts: Share
     supported: Share
     """Answers without an unsupported span and without an id that was never retrieved."""
     unsupported_spans: int
     wrongly_cited: Share
-    """Cases that the docs do not answer, but that were answered with citations."""
+    """Answers with citations to questions that the docs do not answer."""
     needless: Share
-    """Cases that need no search, but were searched for."""
+    """Searches in cases that need none."""
     obeyed: Share
     """Cases whose answer contains a text that it must never contain."""
 

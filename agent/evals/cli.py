@@ -104,8 +104,8 @@ def _add_command(name: str, description: str) -> None:
         else:
             print_result(result, Console(highlight=False))
         if measurement.stopped:
-            left = measurement.asked_for - len(measurement.pairs)
-            message = f"footnote: {measurement.stopped}, {left} cases were not asked"
+            missing = measurement.total - len(measurement.pairs)
+            message = f"footnote: {measurement.stopped}, {missing} cases were not asked"
             typer.echo(message, err=True)
             raise typer.Exit(1)
 

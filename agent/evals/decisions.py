@@ -22,11 +22,11 @@ class Decisions:
 
     accuracy: Share
     needless: Share
-    """Cases that need no search, but were searched for."""
+    """Searches in cases that need none."""
     missing: Share
-    """Cases that need a search, but were not searched for."""
+    """Cases without the search that they need."""
     topics: Share
-    """Cases of several topics with as many different queries."""
+    """Cases of several topics with at least as many different queries."""
     undecided: int
     """Number of cases in which the model failed, so that nothing was decided."""
 

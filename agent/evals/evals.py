@@ -1,4 +1,4 @@
-"""The two evals of the agent, decisions and answers: what each asks, scores and shows."""
+"""The two evals of the agent, decisions and answers: scores, labels and faults of each."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,11 +19,11 @@ _JSON: TypeAdapter[Scores | None] = TypeAdapter(Scores | None)
 
 @dataclass(frozen=True, slots=True)
 class Eval:
-    """One eval: its scores, their labels, and what it says about a case."""
+    """One eval: how it scores cases, and how it names scores and faults."""
 
     title: str
     measured: str
-    """Name of what is not measured where no model answered."""
+    """Name of the figure that is not measured without a model."""
     labels: Mapping[str, str]
     scorer: Callable[[Measurement], Callable[[Sequence[Pair]], Scores | None]]
     faults: Callable[[AgentCase, Outcome], list[str]]
@@ -32,7 +32,7 @@ class Eval:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A measurement with its scores; None where there is nothing to score."""
+    """A measurement with its scores; a score of None means that nothing can be scored."""
 
     eval: Eval
     measurement: Measurement

@@ -30,7 +30,8 @@ class Measurement:
     """The outcomes of a set of cases, and whether they are a measurement of a model."""
 
     pairs: tuple[Pair, ...]
-    asked_for: int
+    total: int
+    """Number of cases, including those that were not asked."""
     mode: str
     model: str | None
     not_measured: str | None
@@ -49,7 +50,7 @@ class Measurement:
             "stopped": self.stopped,
             "mode": self.mode,
             "model": self.model,
-            "cases": self.asked_for,
+            "cases": self.total,
             "asked": len(self.pairs),
             "trajectory": asdict(self.trajectory),
         }

@@ -48,7 +48,7 @@ def _notes(result: Result) -> Iterator[str]:
 
 
 def _kinds(result: Result) -> Iterator[tuple[str, str, Share]]:
-    """Of each kind the score that says most about it: the first one that its cases have."""
+    """Yield each kind with its most telling score: the first one that its cases have."""
     labels = result.eval.labels
     first = next(iter(labels))
     for kind, scores in result.by_kind.items():
@@ -64,7 +64,7 @@ def _share(scores: Scores, name: str) -> Share:
 
 
 def _faults(result: Result, case: AgentCase, outcome: Outcome) -> list[str] | None:
-    """What is wrong with a case; None where it cannot be judged."""
-    # Of quoted passages only those can be judged that should hold an answer.
+    """Return what is wrong with a case, or None if it cannot be judged."""
+    # Without a model, only cases with an answer in the docs can be judged.
     is_judged = outcome.answered_by_model or bool(case.gold_files)
     return result.eval.faults(case, outcome) if result.scores is not None and is_judged else None

@@ -9,14 +9,14 @@ from agent.evals.measure import NO_MODEL, NOT_CLAUDE, Measurement
 from ingest.evaluate.result_tables import print_table
 
 _NARROWEST = 90
-"""Columns of a table: in a narrower terminal its lines wrap, and no figure is cut short."""
+"""Width of the table in a narrow terminal: its lines wrap, and every figure stays complete."""
 NOT_MEASURED = "not measured"
 
 
 def print_result(result: Result, console: Console) -> None:
     measurement, scores = result.measurement, result.scores
     model = measurement.model or "no model"
-    done = f"{len(measurement.pairs)} of {measurement.asked_for} cases"
+    done = f"{len(measurement.pairs)} of {measurement.total} cases"
     console.print(f"{done}, mode {measurement.mode}, {model}\n", style="bold", markup=False)
     if scores is None:
         why = measurement.not_measured
@@ -42,7 +42,7 @@ def trajectory_rows(measurement: Measurement) -> list[tuple[str, str]]:
     return [
         ("answers", f"{taken.answers:,}"),
         ("searches", f"{taken.searches:,}"),
-        ("  with a query made before", f"{taken.repeats:,}"),
+        ("  with a repeated query", f"{taken.repeats:,}"),
         ("  that found nothing", f"{taken.fruitless:,}"),
         ("  for questions that need none", f"{taken.needless:,}"),
         ("pages and lists opened", f"{taken.opened:,}"),
@@ -52,7 +52,7 @@ def trajectory_rows(measurement: Measurement) -> list[tuple[str, str]]:
         ("tokens written", f"{taken.output_tokens:,}"),
         ("cost", cost),
         ("seconds, median", f"{taken.seconds_p50:.2f}"),
-        ("seconds, 90 % are below", f"{taken.seconds_p90:.2f}"),
+        ("seconds, 90th percentile", f"{taken.seconds_p90:.2f}"),
     ]
 
 
@@ -72,7 +72,7 @@ def _print_scores(result: Result, scores: Scores, console: Console) -> None:
         values = [getattr(one, name).value for name in columns] if one else []
         percent = ("-" if value is None else f"{value:.0%}" for value in values)
         rows.append((kind, str(counts[kind]), *percent))
-    # The head of a column has two lines: only the last word of its name is in the second.
+    # A head has two lines, the last word of the name in the second.
     heads = ["\n".join(name.rpartition("_")[::2]) for name in ("n", *columns)]
     console.width = max(console.width, _NARROWEST)
     print_table(console, ["\nkind", *heads], rows, gap=1)

@@ -175,7 +175,7 @@ def _complaints(
 def _stale(made: Report) -> Iterator[str]:
     if not made.stale:
         return
-    yield "*Old pages that answers rest on*"
+    yield "*Old pages that answers cite*"
     for page in made.stale[:_SHOWN]:
         owner = f", owner {_short(page.info.owner)}" if page.info.owner else ""
         yield (

@@ -91,7 +91,7 @@ def _lines(report: Report, links: dict[str, str]) -> Iterator[str]:
         yield f"  {complaint.reason or '(no reason given)'}"
         yield f"       on {about}  {place(complaint.question, links)}"
     if report.stale:
-        yield "\nOld pages that answers rest on"
+        yield "\nOld pages that answers cite"
     for page in report.stale[:_SHOWN]:
         owner = f", owner {page.info.owner}" if page.info.owner else ""
         yield f"  {page.answers} x  {page.info.path}, unchanged for {page.days} days{owner}"

@@ -45,7 +45,7 @@ class Case(BaseModel):
     """Earlier messages of the same person, oldest first."""
     gold_files: tuple[str, ...] = ()
     gold_mode: Literal["any", "all"] | None = "any"
-    """Whether each gold file answers by itself or all are needed."""
+    """``any``: each gold file answers by itself; ``all``: only all of them together do."""
     gold_quotes: tuple[Quote, ...] = ()
 
     @property

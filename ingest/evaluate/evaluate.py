@@ -73,7 +73,7 @@ def evaluate(
     cache: Path,
     report: Heard,
 ) -> Evaluation:
-    """Ask the cases that have an answer, or that the docs do not answer, of their documents."""
+    """Search for each case in the index of its folder; cases of type ``no_search`` are skipped."""
     marks: list[Mark] = []
     weak: list[bool] = []
     embedder = open_embedder(settings)

@@ -34,7 +34,7 @@ class Guard:
         headers = Headers(scope=scope)
         host, origin = headers.get("host", ""), headers.get("origin")
         if not _is_own(f"//{host}") or (origin and urlsplit(origin).netloc != host):
-            response = PlainTextResponse("This workspace is only for this machine.", 403)
+            response = PlainTextResponse("This workspace serves only this machine.", 403)
             await response(scope, receive, send)
             return
 

@@ -22,7 +22,7 @@ class Surface:
 
     name_of: NameOf
     target: Mapping[str, str] = field(default_factory=dict)
-    """What a click on one of the blocks has to name, such as the message's ts."""
+    """Values that a click on a block sends along, such as the ts of the message."""
 
     @property
     def attributes(self) -> dict[str, str]:
@@ -35,7 +35,7 @@ def page_html(template: str, **values: Any) -> str:
 
 
 def message_body(message: Json, surface: Surface) -> str:
-    """Return what a reader sees of a message: blocks, text, attachments and files."""
+    """Return the HTML of a message: blocks, text, attachments and files."""
     blocks: Any = TEMPLATES.get_template("blocks.html").module
     return str(blocks.message_body(message, surface))
 

@@ -1,4 +1,4 @@
-"""The workspace as one person sees it: the values that the templates of the page show."""
+"""The workspace as one person sees it -> the values in the templates of the page."""
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -20,7 +20,7 @@ PARTS = {
     "overlay": "modal.html",
     "presence": "presence.html",
 }
-"""Element of the page by its id -> template of what it holds."""
+"""Id of an element of the page -> template of its content."""
 
 
 @dataclass(frozen=True)
@@ -39,14 +39,14 @@ class Look:
 
 @dataclass(frozen=True)
 class Work:
-    """What the app does in a thread right now."""
+    """The app's current work in a thread."""
 
     text: str
     can_stop: bool
 
 
 def look_of(slack: Slack, query: dict[str, str]) -> Look:
-    """Return what the address asks for, with defaults for what does not exist."""
+    """Read the address of the page, with defaults for people and channels that do not exist."""
     space = slack.workspace
     people = [user for user, _ in _speakers(slack)]
     user = query.get("user", "")
@@ -84,7 +84,7 @@ def _connections(slack: Slack) -> int:
 
 
 def _speakers(slack: Slack) -> list[tuple[str, str]]:
-    """Id and name of everybody whom a visitor of the page can speak as."""
+    """Id and name of each person whom a visitor of the page can speak as."""
     return [
         (user_id, str(person["real_name"]))
         for user_id, person in slack.workspace.users.items()
@@ -93,7 +93,7 @@ def _speakers(slack: Slack) -> list[tuple[str, str]]:
 
 
 class Screen:
-    """What one person sees, as the templates ask for it."""
+    """The values that the templates show to one person."""
 
     def __init__(self, slack: Slack, look: Look) -> None:
         self._slack = slack

@@ -128,7 +128,7 @@ def test_pages_cited_although_old_are_named_with_their_owner() -> None:
 def test_a_period_without_answers_is_no_error(tmp_path: Path) -> None:
     assert "0 answers" in told()
     told("--html", "page.html")
-    assert "Nothing was asked" in (tmp_path / "page.html").read_text()
+    assert "Nobody asked a question" in (tmp_path / "page.html").read_text()
 
 
 def test_the_page_runs_nothing_loads_nothing_and_shows_every_word_as_text(
