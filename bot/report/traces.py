@@ -164,8 +164,8 @@ def _details(detail: Mapping[str, Any]) -> str:
         if name == "ids" and distances:
             value = [f"{i} {d:.2f}" for i, d in zip(value, distances, strict=False)]
         if isinstance(value, list):
-            shown = ", ".join(map(str, value[:6])) + (", …" if len(value) > 6 else "")
-            parts.append(f"{name} [{shown}]")
+            first = ", ".join(map(str, value[:6])) + (", …" if len(value) > 6 else "")
+            parts.append(f"{name} [{first}]")
         elif value not in (None, "", False):
             parts.append(f"{name}={value}")
     return "  ".join(parts)

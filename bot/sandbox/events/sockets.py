@@ -104,8 +104,8 @@ class SocketMode:
 
     async def ask_to_disconnect(self, reason: str) -> int:
         """Ask every connection to close, as Slack does when it refreshes them."""
-        asked = self._open()
-        for connection in asked:
+        connections = self._open()
+        for connection in connections:
             await connection.socket.send_json(
                 {"type": "disconnect", "reason": reason, "debug_info": {"host": "sandbox"}}
             )
@@ -116,7 +116,7 @@ class SocketMode:
                 self._rules.close_seconds, asyncio.ensure_future, _close(connection.socket)
             )
         self._opened.clear() if not self._open() else None
-        return len(asked)
+        return len(connections)
 
     async def drop(self) -> int:
         """Close every connection without a warning, as a broken network does."""

@@ -1,4 +1,4 @@
-"""Slack's text formats, mrkdwn and rich text -> strings and marks, which the templates write."""
+"""mrkdwn and rich text -> strings and marks, which the templates turn into HTML."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -29,7 +29,7 @@ Part = Union[str, "Mark"]
 
 @dataclass(frozen=True)
 class Mark:
-    """Text that is shown in a special way; ``url`` is where a link leads."""
+    """Text with a format; ``url`` is the target of a link."""
 
     kind: Style | Literal["fence", "quote", "mention", "link", "break"]
     parts: tuple[Part, ...] = ()

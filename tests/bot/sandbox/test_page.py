@@ -95,6 +95,8 @@ def test_the_stop_button_stays_while_an_answer_streams_and_goes_with_its_end(
 def test_common_emoji_are_drawn_and_others_keep_their_name() -> None:
     shown = body(text=":raising_hand: :wave::skin-tone-3: at 12:30:45 :our_own:")
     assert "🙋 👋 at 12:30:45 :our_own:" in shown
+    # Names that Slack writes in another way than the library.
+    assert "🛑 🟢 🤷‍♂️" in body(text=":octagonal_sign: :large_green_circle: :man-shrugging:")
 
 
 def test_markdown_keeps_html_as_text_and_loads_nothing() -> None:
