@@ -4,6 +4,7 @@ Bolt checks the signature of what it can read. What it could not even read is tu
 a request is none of Slack's, and is no error of ours.
 """
 
+import contextlib
 import logging
 import re
 import socket
@@ -52,8 +53,10 @@ def listen(app: App, port: int) -> Callable[[], None]:
 
     def close() -> None:
         server.task_dispatcher.shutdown()
-        # In its own thread: it must not wait for a socket that is closed under its hands.
-        server.trigger.pull_trigger(server.close)
+        # The server's own thread closes it: that thread must not wait for a socket that is closed
+        # already. It may do so between the two steps of this call, which then writes to nobody.
+        with contextlib.suppress(OSError):
+            server.trigger.pull_trigger(server.close)
         thread.join(_CLOSED_WITHIN)
 
     return close
