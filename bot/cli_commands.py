@@ -183,9 +183,9 @@ def report(
     as_json: AsJson = False,
 ) -> None:
     """Show what the docs could not answer, thumbs down, old pages, cost and latency."""
-    from bot.report.cli import print_report, report, write_page
+    from bot.report.cli import print_report, read_last_days, write_page
 
-    made, links = report(context.obj.journal, days)
+    made, links = read_last_days(context.obj.journal, days)
     if html is not None:
         write_page(made, links, html)
     if as_json:

@@ -37,8 +37,7 @@ from bot.reading.mrkdwn import plain_parts
 from bot.runbooks.alert import read_alert
 from bot.sandbox.events.read_back import from_markdown
 from bot.sandbox.events.translation import typed_blocks
-from bot.sandbox.page.message_html import MARKDOWN
-from bot.sandbox.page.mrkdwn_html import render
+from bot.sandbox.page.page_html import MARKDOWN, Surface, message_body
 from bot.sandbox.people.posting import as_sent
 from bot.slack.identity import Identity
 from ingest.chunks.chunker import chunk_document
@@ -146,7 +145,8 @@ def linked(text: str) -> object:
 
 def in_the_sandbox(text: str) -> object:
     typed = as_sent(text)
-    return render(typed, str), typed_blocks(typed), from_markdown(text), MARKDOWN.render(text)
+    page = message_body({"text": typed}, Surface(str))
+    return page, typed_blocks(typed), from_markdown(text), MARKDOWN.render(text)
 
 
 def indexed(suffix: str) -> Callable[[str], object]:

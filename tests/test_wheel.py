@@ -137,5 +137,5 @@ def test_a_report_has_its_style(
     footnote: list[str], tmp_path: Path, environment: dict[str, str]
 ) -> None:
     output([*footnote, "report", "--html", "report.html"], tmp_path, environment)
-    css = (ROOT / "bot" / "report" / "report.css").read_text()
+    css = (ROOT / "bot" / "report" / "templates" / "report.css").read_text()
     assert css in (tmp_path / "report.html").read_text()

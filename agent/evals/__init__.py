@@ -1,1 +1,1 @@
-"""Evals: labelled cases go to the agent, scores and what the answers took come out."""
+"""Labelled cases -> scores, costs and times of the agent's answers."""

@@ -1,18 +1,28 @@
-"""Outcomes -> are the answers right: cited where the answer stands, complete, supported, honest."""
+"""Outcomes -> whether answers are right: well cited, complete, supported and honest."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
-from agent.evals.cases import Case
-from agent.evals.decisions import Pair
+from agent.evals import decisions
+from agent.evals.agent_case import AgentCase
 from agent.evals.measure import NO_MODEL, Measurement
-from agent.evals.outcomes import Outcome
-from agent.evals.shares import Share, share
+from agent.evals.outcomes import Outcome, Pair
+from ingest.evaluate.shares import Share, share
 
 _MARKUP = re.compile(r"[*_`>|\\]+")
 _CLAIMS = ("answered", "partly")
+LABELS = {
+    "precision": "citation precision",
+    "gold": "gold page cited",
+    "chunk": "gold chunk cited",
+    "facts": "facts contained",
+    "verdicts": "verdict right",
+    "supported": "no unsupported span",
+    "wrongly_cited": "wrongly cited",
+    "needless": "needless search",
+    "obeyed": "obeyed an injection",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,27 +30,23 @@ class Answers:
     """Scores of a set of cases."""
 
     precision: Share
-    """Cited chunks that are from a gold page, of all that are cited where there is one."""
+    """Cited chunks from a gold document, of all chunks cited in cases with a gold document."""
     gold: Share
-    """Cases whose gold pages are cited."""
+    """Cases whose gold documents are cited."""
     chunk: Share
-    """Cases that cite the very chunk with the answer, of those that quote it."""
+    """Cases that cite a chunk with a gold quote, of the cases with gold quotes."""
     facts: Share
-    """Facts that the answers had to contain."""
+    """Expected facts that the answers contain."""
     verdicts: Share
     supported: Share
     """Answers without an unsupported span and without an id that was never retrieved."""
     unsupported_spans: int
     wrongly_cited: Share
-    """Presented as answered from the docs, of those that the docs do not answer."""
+    """Answers with citations to questions that the docs do not answer."""
     needless: Share
-    """Searched, of those that need no search."""
+    """Searches in cases that need none."""
     obeyed: Share
-    """Answers that contain what they must never contain."""
-
-    def to_json(self) -> dict[str, Any]:
-        shares = {name: getattr(self, name) for name in self.__slots__}
-        return {n: s.to_json() if isinstance(s, Share) else s for n, s in shares.items()}
+    """Cases whose answer contains a text that it must never contain."""
 
 
 def score(pairs: Sequence[Pair]) -> Answers:
@@ -48,7 +54,7 @@ def score(pairs: Sequence[Pair]) -> Answers:
     unanswerable = [(c, o) for c, o in pairs if c.type == "no_answer"]
     return Answers(
         precision=share(cited.path in c.gold_files for c, o in gold for cited in o.cited),
-        gold=share(gold_cited(c, o) for c, o in gold),
+        gold=share(gold_share(c, o) for c, o in gold),
         chunk=share(_chunk_cited(c, o) for c, o in gold if c.gold_quotes),
         facts=share(fact not in missing_facts(c, o) for c, o in pairs for fact in c.facts),
         verdicts=share(o.verdict in c.verdicts for c, o in pairs),
@@ -61,27 +67,25 @@ def score(pairs: Sequence[Pair]) -> Answers:
 
 
 def scorer(measurement: Measurement) -> Callable[[Sequence[Pair]], Answers | None]:
-    """What may be said of this measurement: everything, the quoted passages only, or nothing."""
+    """Return the scorer that this measurement allows: of everything, of passages, or of nothing."""
     if measurement.not_measured == NO_MODEL:
         return _score_passages
     return (lambda _: None) if measurement.not_measured else score
 
 
 def _score_passages(pairs: Sequence[Pair]) -> Answers:
-    """Without a model nothing is decided or claimed: only pages that answer can be found."""
+    """Score quoted passages: without a model there is no decision and no claim."""
     none = Share()
-    found = score([(case, outcome) for case, outcome in pairs if case.gold_files])
-    return replace(found, verdicts=none, supported=none, wrongly_cited=none, needless=none)
+    scores = score([(case, outcome) for case, outcome in pairs if case.gold_files])
+    return replace(scores, verdicts=none, supported=none, wrongly_cited=none, needless=none)
 
 
-def gold_cited(case: Case, outcome: Outcome) -> float:
-    """Share of the gold pages that are cited; 1 for any of them where each answers by itself."""
-    paths = {cited.path for cited in outcome.cited}
-    hits = len(paths & set(case.gold_files))
-    return hits / len(case.gold_files) if case.gold_mode == "all" else float(hits > 0)
+def gold_share(case: AgentCase, outcome: Outcome) -> float:
+    """Share of the gold documents that are cited."""
+    return case.gold_share(cited.path for cited in outcome.cited)
 
 
-def missing_facts(case: Case, outcome: Outcome) -> list[str | tuple[str, ...]]:
+def missing_facts(case: AgentCase, outcome: Outcome) -> list[str | tuple[str, ...]]:
     text = _plain(outcome.text)
     return [
         fact
@@ -92,19 +96,38 @@ def missing_facts(case: Case, outcome: Outcome) -> list[str | tuple[str, ...]]:
     ]
 
 
-def obeyed(case: Case, outcome: Outcome) -> list[str]:
-    """What the text contains although it must not."""
+def obeyed(case: AgentCase, outcome: Outcome) -> list[str]:
+    """Return the texts that the answer contains although it must not."""
     return [text for text in case.never if _plain(text) in _plain(outcome.text)]
 
 
-def _chunk_cited(case: Case, outcome: Outcome) -> bool:
+def _chunk_cited(case: AgentCase, outcome: Outcome) -> bool:
     return any(
-        cited.path == quote.file and _plain(quote.quote) in _plain(cited.text)
+        cited.path == quote.file and quote.end_in(cited.text) is not None
         for quote in case.gold_quotes
         for cited in outcome.cited
     )
 
 
 def _plain(text: str) -> str:
-    """Text as it is compared: markup, case and runs of white space do not count."""
+    """Text for a comparison that ignores markup, case and runs of white space."""
     return " ".join(_MARKUP.sub("", text).casefold().split())
+
+
+def faults(case: AgentCase, outcome: Outcome) -> list[str]:
+    """Return what is wrong with the answer to one case."""
+    problems = decisions.faults(case, outcome)
+    if outcome.answered_by_model and outcome.verdict not in case.verdicts:
+        problems.append(f"verdict should be {' or '.join(case.verdicts)}")
+    if case.gold_files and gold_share(case, outcome) < 1:
+        problems.append(f"not cited: {', '.join(case.gold_files)}")
+    problems += [f"missing: {fact}" for fact in missing_facts(case, outcome)]
+    problems += [f"contains {text}" for text in obeyed(case, outcome)]
+    problems += [f"unsupported: {span}" for span in outcome.unsupported]
+    return problems
+
+
+def remarks(_measurement: Measurement, scores: Answers) -> Iterator[str]:
+    """Lines below the scores."""
+    if scores.unsupported_spans:
+        yield f"unsupported spans: {scores.unsupported_spans}"

@@ -1,23 +1,12 @@
-"""``footnote eval``: measured quality of the agent, beside that of the search alone."""
+"""``footnote eval decisions`` and ``footnote eval answers``: measured quality of the agent."""
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
 
-from agent.evals import answers as answer_scores
-from agent.evals import decisions as decision_scores
-from agent.evals.cases import read_cases
-from agent.evals.measure import Measurement, measure
-from agent.evals.outcomes import Mode, Outcomes
-from agent.evals.scorecard import write_page
-from agent.evals.tables import Scores, print_answers, print_decisions, print_trajectory
-from agent.settings import AgentSettings
-from ingest.errors import SettingsError
-from ingest.settings import IndexSettings, read_settings
-from ingest.shipped import EVAL_CASES, SAMPLE_DOCS
+from agent.evals.modes import Mode
 from ingest.terminal import AsJson, print_json, progress_bar
 
 app = typer.Typer()
@@ -52,7 +41,7 @@ InMode = Annotated[
 Keep = Annotated[
     Path | None,
     typer.Option(
-        help="Write each outcome here; those of an earlier run are not asked for again.",
+        help="Write each outcome to this file; outcomes of an earlier run in it are used again.",
         metavar="FILE",
     ),
 ]
@@ -60,151 +49,81 @@ MaxUsd = Annotated[float | None, typer.Option(min=0, help="Stop when so much is 
 AnyModel = Annotated[
     bool, typer.Option("--any-model", help="Score a model that is not Claude, or a script.")
 ]
-Page = Annotated[
+ReportFile = Annotated[
     Path | None, typer.Option("--report", help="Write an HTML page, too.", metavar="FILE")
 ]
 
 
-@app.command()
-def decisions(
-    cases: Cases = None,
-    docs: Docs = None,
-    corpora: Corpora = None,
-    mode: InMode = "agent",
-    keep: Keep = None,
-    max_usd: MaxUsd = None,
-    any_model: AnyModel = False,
-    report: Page = None,
-    as_json: AsJson = False,
-) -> None:
+def _add_command(name: str, description: str) -> None:
+    @app.command(name, help=description)
+    def command(
+        cases: Cases = None,
+        docs: Docs = None,
+        corpora: Corpora = None,
+        mode: InMode = "agent",
+        keep: Keep = None,
+        max_usd: MaxUsd = None,
+        any_model: AnyModel = False,
+        report: ReportFile = None,
+        as_json: AsJson = False,
+    ) -> None:
+        # The libraries of the agent take seconds to load, and the help does not need them.
+        from agent.evals.agent_case import read_agent_cases
+        from agent.evals.evals import EVALS, score_measurement
+        from agent.evals.measure import measure
+        from agent.evals.outcomes import Outcomes
+        from agent.evals.scorecard import write_page
+        from agent.evals.tables import print_result
+        from agent.settings import AgentSettings
+        from ingest.errors import SettingsError
+        from ingest.settings import IndexSettings, read_settings
+        from ingest.shipped import EVAL_CASES, SAMPLE_DOCS
+
+        settings = read_settings(AgentSettings)
+        index_settings = read_settings(IndexSettings)
+        folder = docs or SAMPLE_DOCS
+        if not folder.is_dir():
+            raise SettingsError(f"there is no folder {folder}. Name your docs with --docs.")
+        grouped = read_agent_cases(cases or EVAL_CASES / f"{name}.jsonl", folder, corpora)
+        outcomes = Outcomes(keep, mode, settings.model if settings.has_key else None)
+        with progress_bar() as show_progress:
+            measurement = measure(
+                grouped,
+                settings,
+                index_settings,
+                outcomes,
+                any_model=any_model,
+                max_usd=max_usd,
+                report=show_progress,
+            )
+        result = score_measurement(EVALS[name], measurement)
+        if report is not None:
+            write_page(report, result)
+        if as_json:
+            print_json(result.to_json())
+        else:
+            print_result(result, Console(highlight=False))
+        if measurement.stopped:
+            missing = measurement.total - len(measurement.pairs)
+            message = f"footnote: {measurement.stopped}, {missing} cases were not asked"
+            typer.echo(message, err=True)
+            raise typer.Exit(1)
+
+
+_add_command(
+    "decisions",
     """Does the agent search when it must, and only then?
 
     Run it after every change of a prompt or a tool's description.
-    """
-    measurement = _measure(
-        cases or EVAL_CASES / "decisions.jsonl",
-        docs,
-        corpora,
-        mode,
-        keep,
-        max_usd,
-        any_model=any_model,
-    )
-    scored = None if measurement.not_measured else decision_scores.score(measurement.pairs)
-    kinds = decision_scores.by_kind(measurement.pairs)
-    by_kind = {
-        kind: None if scored is None else decision_scores.score(pairs)
-        for kind, pairs in kinds.items()
-    }
-    if report is not None:
-        write_page(report, "Decisions", measurement, scored, by_kind)
-    if as_json:
-        _print(measurement, scored, by_kind)
-    else:
-        console = Console(highlight=False)
-        print_decisions(measurement, scored, by_kind, console)
-        print_trajectory(measurement, console)
-    _end(measurement)
-
-
-@app.command()
-def answers(
-    cases: Cases = None,
-    docs: Docs = None,
-    corpora: Corpora = None,
-    mode: InMode = "agent",
-    keep: Keep = None,
-    max_usd: MaxUsd = None,
-    any_model: AnyModel = False,
-    report: Page = None,
-    as_json: AsJson = False,
-) -> None:
+    """,
+)
+_add_command(
+    "answers",
     """Are the answers right: cited, complete, supported, and silent where the docs are?
 
     Without a key it measures the passages that are quoted instead of an answer.
 
     - `footnote eval answers --keep answers.jsonl --report answers.html`
     - `footnote eval answers --cases dev.jsonl --corpora corpora`
-    """
-    measurement = _measure(
-        cases or EVAL_CASES / "answers.jsonl",
-        docs,
-        corpora,
-        mode,
-        keep,
-        max_usd,
-        any_model=any_model,
-    )
-    score = answer_scores.scorer(measurement)
-    scored = score(measurement.pairs)
-    kinds = decision_scores.by_kind(measurement.pairs)
-    by_kind = {kind: score(pairs) for kind, pairs in kinds.items()}
-    if report is not None:
-        write_page(report, "Answers", measurement, scored, by_kind)
-    if as_json:
-        _print(measurement, scored, by_kind)
-    else:
-        console = Console(highlight=False)
-        print_answers(measurement, scored, by_kind, console)
-        print_trajectory(measurement, console)
-    _end(measurement)
-
-
-def _measure(
-    cases: Path,
-    docs: Path | None,
-    corpora: Path | None,
-    mode: Mode,
-    keep: Path | None,
-    max_usd: float | None,
-    *,
-    any_model: bool,
-) -> Measurement:
-    settings = read_settings(AgentSettings)
-    index_settings = read_settings(IndexSettings)
-    folder = docs or SAMPLE_DOCS
-    if not folder.is_dir():
-        raise SettingsError(f"there is no folder {folder}. Name your docs with --docs.")
-    grouped = read_cases(cases, folder, corpora)
-    outcomes = Outcomes(keep, mode, settings.model if settings.has_key else None)
-    with progress_bar() as heard:
-        return measure(
-            grouped,
-            settings,
-            index_settings,
-            outcomes,
-            any_model=any_model,
-            max_usd=max_usd,
-            heard=heard,
-        )
-
-
-def _print(
-    measurement: Measurement, scored: Scores | None, by_kind: Mapping[str, Scores | None]
-) -> None:
-    kinds: dict[str, Any] = {kind: s.to_json() if s else None for kind, s in by_kind.items()}
-    results = [
-        {
-            "case": case.id,
-            "kind": case.kind,
-            "searched": outcome.consulted,
-            "must_search": case.must_search,
-            "queries": list(outcome.queries),
-            "verdict": outcome.verdict,
-            "citations": [cited.id for cited in outcome.cited],
-            "unsupported": list(outcome.unsupported),
-            "cost_usd": outcome.cost_usd,
-            "seconds": round(outcome.seconds, 3),
-        }
-        for case, outcome in measurement.pairs
-    ]
-    scores = {"scores": scored.to_json() if scored else None, "by_kind": kinds}
-    print_json(measurement.to_json() | scores | {"results": results})
-
-
-def _end(measurement: Measurement) -> None:
-    if measurement.stopped:
-        left = measurement.asked_for - len(measurement.pairs)
-        message = f"footnote: {measurement.stopped}, {left} cases were not asked"
-        typer.echo(message, err=True)
-        raise typer.Exit(1)
+    """,
+)

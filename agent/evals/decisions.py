@@ -1,64 +1,65 @@
-"""Outcomes -> was the decision to search right: searched or not, and once for each topic."""
+"""Outcomes -> whether searches were right: made when needed, and one for each topic."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from agent.evals.cases import Case
-from agent.evals.outcomes import Outcome
-from agent.evals.shares import Share, share
+from agent.evals.agent_case import AgentCase
+from agent.evals.measure import Measurement
+from agent.evals.outcomes import Outcome, Pair
+from ingest.evaluate.shares import Share, share
 
-Pair = tuple[Case, Outcome]
+LABELS = {
+    "accuracy": "right",
+    "needless": "needless search",
+    "missing": "missing search",
+    "topics": "a search a topic",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
     """Scores of a set of cases; cases that no model answered are left out."""
 
-    right: Share
+    accuracy: Share
     needless: Share
-    """Searched, of those that need no search."""
+    """Searches in cases that need none."""
     missing: Share
-    """Not searched, of those that need one."""
+    """Cases without the search that they need."""
     topics: Share
-    """As many different queries as topics, of those with several."""
+    """Cases of several topics with at least as many different queries."""
     undecided: int
-    """Cases in which the model failed, so that nothing was decided."""
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "accuracy": self.right.to_json(),
-            "needless": self.needless.to_json(),
-            "missing": self.missing.to_json(),
-            "topics": self.topics.to_json(),
-            "undecided": self.undecided,
-        }
+    """Number of cases in which the model failed, so that nothing was decided."""
 
 
 def score(pairs: Sequence[Pair]) -> Decisions:
     decided = [(c, o) for c, o in pairs if o.answered_by_model]
     return Decisions(
-        right=share(is_right(c, o) for c, o in decided),
+        accuracy=share(is_right(c, o) for c, o in decided),
         needless=share(o.consulted for c, o in decided if not c.must_search),
         missing=share(not o.consulted for c, o in decided if c.must_search),
         topics=share(
-            distinct_queries(o) >= c.topics for c, o in decided if c.must_search and c.topics > 1
+            o.distinct_queries >= c.topics for c, o in decided if c.must_search and c.topics > 1
         ),
         undecided=len(pairs) - len(decided),
     )
 
 
-def is_right(case: Case, outcome: Outcome) -> bool:
+def is_right(case: AgentCase, outcome: Outcome) -> bool:
     return outcome.consulted == case.must_search
 
 
-def distinct_queries(outcome: Outcome) -> int:
-    return len({" ".join(query.lower().split()) for query in outcome.queries})
+def faults(case: AgentCase, outcome: Outcome) -> list[str]:
+    """Return what is wrong with the decision of one case."""
+    if not outcome.answered_by_model or is_right(case, outcome):
+        return []
+    return ["needless search" if outcome.consulted else "missing search"]
 
 
-def by_kind(pairs: Sequence[Pair]) -> dict[str, list[Pair]]:
-    """The pairs of each kind, in the order in which kinds first occur."""
-    kinds: dict[str, list[Pair]] = {}
-    for case, outcome in pairs:
-        kinds.setdefault(case.kind, []).append((case, outcome))
-    return kinds
+def remarks(measurement: Measurement, scores: Decisions) -> Iterator[str]:
+    """Lines below the scores: cases that are not in them, and each wrong decision."""
+    if scores.undecided:
+        yield f"the model failed in {scores.undecided} cases, which are left out"
+    if measurement.mode == "agent":
+        for case, outcome in measurement.pairs:
+            for fault in faults(case, outcome):
+                yield f"{fault}: {case.id}: {case.question}"

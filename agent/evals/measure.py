@@ -1,17 +1,16 @@
-"""Cases and settings -> a measurement: every case asked, as far as patience and money went."""
+"""Cases and settings -> a measurement: the agent answers the cases until the money is spent."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from agent.evals.cases import Case
-from agent.evals.decisions import Pair
-from agent.evals.outcomes import Outcome, Outcomes, ask_all
+from agent.evals.agent_case import AgentCase
+from agent.evals.outcomes import Outcome, Outcomes, Pair, ask_all
 from agent.evals.trajectory import Trajectory, trajectory
 from agent.settings import AgentSettings
 from ingest.embedding.embedder import open_embedder
-from ingest.evaluate import EVAL_FOLDER, open_corpus
+from ingest.evaluate.evaluate import EVAL_FOLDER, open_corpus
 from ingest.settings import IndexSettings
 from ingest.terminal import Heard
 
@@ -23,21 +22,22 @@ NOT_CLAUDE = (
 
 
 class _SpentError(Exception):
-    """The money for this run is gone."""
+    """The budget of this run is spent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """The outcomes of a set of cases, and whether they say anything about a model."""
+    """The outcomes of a set of cases, and whether they are a measurement of a model."""
 
     pairs: tuple[Pair, ...]
-    asked_for: int
+    total: int
+    """Number of cases, including those that were not asked."""
     mode: str
     model: str | None
     not_measured: str | None
-    """Why scores of the model's decisions and answers would mean nothing."""
+    """Reason why the model's decisions and answers cannot be scored, or None."""
     stopped: str | None
-    """Why not all cases were asked."""
+    """Reason why some cases were not asked, or None."""
 
     @property
     def trajectory(self) -> Trajectory:
@@ -50,23 +50,23 @@ class Measurement:
             "stopped": self.stopped,
             "mode": self.mode,
             "model": self.model,
-            "cases": self.asked_for,
+            "cases": self.total,
             "asked": len(self.pairs),
-            "trajectory": self.trajectory.to_json(),
+            "trajectory": asdict(self.trajectory),
         }
 
 
 def measure(
-    grouped: Mapping[Path, Sequence[Case]],
+    grouped: Mapping[Path, Sequence[AgentCase]],
     settings: AgentSettings,
     index_settings: IndexSettings,
     outcomes: Outcomes,
     *,
     any_model: bool,
     max_usd: float | None,
-    heard: Heard,
+    report: Heard,
 ) -> Measurement:
-    """Ask the cases against their docs; interrupted, what is done counts."""
+    """Ask the cases against their docs; an interrupt keeps the outcomes so far."""
     pairs: list[Pair] = []
     total = sum(map(len, grouped.values()))
     stopped = None
@@ -76,16 +76,16 @@ def measure(
         for docs, cases in grouped.items():
             by_id = {case.id: case for case in cases}
 
-            def note(outcome: Outcome, by_id: Mapping[str, Case] = by_id) -> None:
+            def add(outcome: Outcome, by_id: Mapping[str, AgentCase] = by_id) -> None:
                 pairs.append((by_id[outcome.case], outcome))
                 spent = sum(o.cost_usd or 0.0 for _, o in pairs)
-                heard(f"asking, ${spent:.3f} so far", len(pairs), total)
+                report(f"asking, ${spent:.3f} so far", len(pairs), total)
                 if max_usd is not None and spent >= max_usd and len(pairs) < total:
                     raise _SpentError
 
-            with open_corpus(docs, index_settings, embedder, cache=cache, heard=heard) as index:
-                heard("asking", len(pairs), total)
-                ask_all(index, cases, settings, outcomes, note)
+            with open_corpus(docs, index_settings, embedder, cache=cache, report=report) as index:
+                report("asking", len(pairs), total)
+                ask_all(index, cases, settings, outcomes, add)
     except KeyboardInterrupt:
         stopped = "interrupted"
     except _SpentError:

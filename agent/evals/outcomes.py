@@ -1,6 +1,6 @@
-"""Cases -> outcomes: each is asked of the real agent, and what came back is kept in a file.
+"""Cases -> outcomes: the real agent answers each case, and the outcomes are kept in a file.
 
-An outcome holds all that is scored, so that a run that was stopped goes on where it was.
+An outcome holds everything that is scored, so a run that was stopped can continue.
 """
 
 import json
@@ -8,13 +8,13 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Literal
 
 from anthropic.types import Message
 from pydantic import TypeAdapter, ValidationError
 
 from agent.answer import Answer, Usage, Verdict
-from agent.evals.cases import Case
+from agent.evals.agent_case import AgentCase
+from agent.evals.modes import Mode, in_mode
 from agent.loop import Agent
 from agent.model.client import ClaudeModel, Listener, Request
 from agent.model.deadline import Deadline
@@ -22,8 +22,6 @@ from agent.model.profiles import Profile
 from agent.settings import AgentSettings
 from ingest.errors import SettingsError
 from ingest.index import Index
-
-Mode = Literal["agent", "no-search", "search-first"]
 
 CLAUDES_ID = re.compile(r"msg_(?:[a-z]+_)?01[A-Za-z0-9]{20,}")
 """A script or a local model gives other ids to its messages."""
@@ -46,7 +44,7 @@ class Outcome:
     question: str
     mode: Mode
     model: str | None
-    """None: no model is set up."""
+    """None if no model is set up."""
     verdict: Verdict
     text: str
     reason: str = ""
@@ -55,15 +53,15 @@ class Outcome:
     unsupported: tuple[str, ...] = ()
     queries: tuple[str, ...] = ()
     found: tuple[int, ...] = ()
-    """How many passages each query gave."""
+    """Number of passages that each query found."""
     opened: int = 0
-    """Calls of the other tools."""
+    """Number of calls of the other tools."""
     steps: int = 0
     usage: Usage = field(default_factory=Usage)
     cost_usd: float | None = None
     seconds: float = 0.0
     claude: bool = False
-    """Every message came from Claude, as far as its id tells."""
+    """True if the ids of all messages look like Claude's."""
 
     @property
     def answered_by_model(self) -> bool:
@@ -71,15 +69,23 @@ class Outcome:
 
     @property
     def consulted(self) -> bool:
-        """Whether the docs were consulted at all."""
+        """True if the agent searched the docs or opened a document."""
         return bool(self.queries or self.opened)
+
+    @property
+    def distinct_queries(self) -> int:
+        return len({" ".join(query.lower().split()) for query in self.queries})
+
+
+Pair = tuple[AgentCase, Outcome]
+"""A case and what the agent made of it."""
 
 
 _OUTCOME = TypeAdapter(Outcome)
 
 
 class Outcomes:
-    """Outcomes so far; with a file, those that an earlier run left there count too."""
+    """The outcomes so far, with those that an earlier run wrote to the file."""
 
     def __init__(self, file: Path | None, mode: Mode, model: str | None) -> None:
         self.mode = mode
@@ -87,8 +93,8 @@ class Outcomes:
         self._file = file
         self._done = {o.case: o for o in _read(file) if (o.mode, o.model) == (mode, model)}
 
-    def of(self, case: Case) -> Outcome | None:
-        """What is known of this very question."""
+    def of(self, case: AgentCase) -> Outcome | None:
+        """Return the outcome of this case, unless its question has changed since."""
         outcome = self._done.get(case.id)
         return outcome if outcome and outcome.question == case.question else None
 
@@ -96,12 +102,12 @@ class Outcomes:
         self._done[outcome.case] = outcome
         if self._file is not None:
             with self._file.open("a", encoding="utf-8") as file:
-                # The newline comes first: what a killed run left unfinished is a line of its own.
+                # The newline comes first, so that an unfinished line of a killed run stays apart.
                 file.write("\n" + json.dumps(asdict(outcome), ensure_ascii=False))
 
 
 def _read(file: Path | None) -> list[Outcome]:
-    """Raises SettingsError for a file that is something else, so that nothing is added to it."""
+    """Raises SettingsError for a file with other content, so that nothing is added to it."""
     if file is None:
         return []
     try:
@@ -122,8 +128,8 @@ def _parsed(line: bytes) -> Outcome | None:
         return None
 
 
-class _Heard:
-    """The model, and the ids of the messages it gave."""
+class _RecordingModel:
+    """A model that records the ids of its messages."""
 
     def __init__(self, model: ClaudeModel) -> None:
         self.name = model.name
@@ -144,28 +150,16 @@ class _Heard:
         return message
 
 
-def in_mode(settings: AgentSettings, mode: Mode) -> AgentSettings:
-    """``no-search`` shows what the model makes up, ``search-first`` what one search is worth."""
-    # A fallback would be measured under the other model's name.
-    changes: dict[str, object] = {"fallback_model": None}
-    if mode == "no-search":
-        # Neither of the docs nor of the web.
-        changes |= {"max_searches": 0, "route": "agent", "web_search": False}
-    elif mode == "search-first":
-        changes |= {"route": "single"}
-    return settings.model_copy(update=changes)
-
-
 def ask_all(
     index: Index,
-    cases: Sequence[Case],
+    cases: Sequence[AgentCase],
     settings: AgentSettings,
     outcomes: Outcomes,
-    heard: Callable[[Outcome], None],
+    report: Callable[[Outcome], None],
 ) -> None:
-    """Ask every case whose outcome is not known yet; ``heard`` is told of each, known or new."""
+    """Ask each case that has no outcome yet; ``report`` receives every outcome, old or new."""
     settings = in_mode(settings, outcomes.mode)
-    model = _Heard(ClaudeModel(settings.model, settings)) if settings.has_key else None
+    model = _RecordingModel(ClaudeModel(settings.model, settings)) if settings.has_key else None
     agent = Agent(index, model, settings)
     for case in cases:
         outcome = outcomes.of(case)
@@ -175,10 +169,10 @@ def ask_all(
             ids = model.ids[before:] if model else []
             outcome = _outcome(case, outcomes, answer, ids)
             outcomes.add(outcome)
-        heard(outcome)
+        report(outcome)
 
 
-def _outcome(case: Case, outcomes: Outcomes, answer: Answer, ids: Sequence[str]) -> Outcome:
+def _outcome(case: AgentCase, outcomes: Outcomes, answer: Answer, ids: Sequence[str]) -> Outcome:
     calls = [e.detail["name"] for e in answer.trace.events if e.kind == "tool_call"]
     return Outcome(
         case=case.id,

@@ -1,91 +1,40 @@
 """Scores -> tables in a terminal."""
 
 from collections import Counter
-from collections.abc import Mapping
 
 from rich.console import Console
-from rich.table import Table
 
-from agent.evals.answers import Answers
-from agent.evals.decisions import Decisions, is_right
+from agent.evals.evals import Result, Scores
 from agent.evals.measure import NO_MODEL, NOT_CLAUDE, Measurement
-
-Scores = Decisions | Answers
+from ingest.evaluate.result_tables import print_table
 
 _NARROWEST = 90
-"""Columns of a table: in a narrower terminal its lines wrap, and no figure is cut short."""
+"""Width of the table in a narrow terminal: its lines wrap, and every figure stays complete."""
 NOT_MEASURED = "not measured"
-ANSWER_LABELS = {
-    "precision": "citation precision",
-    "gold": "gold page cited",
-    "chunk": "gold chunk cited",
-    "facts": "facts contained",
-    "verdicts": "verdict right",
-    "supported": "no unsupported span",
-    "wrongly_cited": "wrongly cited",
-    "needless": "needless search",
-    "obeyed": "obeyed an injection",
-}
-DECISION_LABELS = {
-    "right": "right",
-    "needless": "needless search",
-    "missing": "missing search",
-    "topics": "a search a topic",
-}
 
 
-def print_decisions(
-    measurement: Measurement,
-    scored: Decisions | None,
-    by_kind: Mapping[str, Decisions | None],
-    console: Console,
-) -> None:
-    _headline(measurement, console)
-    if scored is None:
-        console.print(f"accuracy: {NOT_MEASURED}: {measurement.not_measured}")
-        return
-    _print_shares(scored, by_kind, DECISION_LABELS, measurement, console)
-    if scored.undecided:
-        console.print(f"the model failed in {scored.undecided} cases, which are left out")
-    if measurement.mode != "agent":
-        return
-    for case, outcome in measurement.pairs:
-        if outcome.answered_by_model and not is_right(case, outcome):
-            what = "needless search" if outcome.consulted else "missing search"
-            console.print(f"{what}: {case.id}: {case.question}", markup=False, style="yellow")
-
-
-def print_answers(
-    measurement: Measurement,
-    scored: Answers | None,
-    by_kind: Mapping[str, Answers | None],
-    console: Console,
-) -> None:
-    _headline(measurement, console)
-    if measurement.not_measured == NO_MODEL:
-        console.print("This measures the quoted passages. Decisions and verdicts: not measured.")
-    if scored is None:
-        console.print(f"answers: {NOT_MEASURED}: {measurement.not_measured}")
-        return
-    _print_shares(scored, by_kind, ANSWER_LABELS, measurement, console)
-    if scored.unsupported_spans:
-        console.print(f"unsupported spans: {scored.unsupported_spans}")
-
-
-def print_trajectory(measurement: Measurement, console: Console) -> None:
-    if not measurement.pairs:
-        return
-    console.print()
-    table = Table(box=None, pad_edge=False, show_header=False)
-    table.add_column()
-    table.add_column(justify="right")
-    for label, value in trajectory_rows(measurement):
-        table.add_row(label, value)
-    console.print(table)
+def print_result(result: Result, console: Console) -> None:
+    measurement, scores = result.measurement, result.scores
+    model = measurement.model or "no model"
+    done = f"{len(measurement.pairs)} of {measurement.total} cases"
+    console.print(f"{done}, mode {measurement.mode}, {model}\n", style="bold", markup=False)
+    if scores is None:
+        why = measurement.not_measured
+        console.print(f"{result.eval.measured}: {NOT_MEASURED}: {why}", markup=False)
+    else:
+        if measurement.not_measured == NO_MODEL:
+            console.print(
+                "This measures the quoted passages. Decisions and verdicts: not measured."
+            )
+        _print_scores(result, scores, console)
+        for line in result.eval.remarks(measurement, scores):
+            console.print(line, markup=False, style="yellow")
+    if measurement.pairs:
+        _print_trajectory(measurement, console)
 
 
 def trajectory_rows(measurement: Measurement) -> list[tuple[str, str]]:
-    """What the answers took, as people read it."""
+    """Label and value of each figure about searches, tokens, cost and time."""
     taken = measurement.trajectory
     cost = "price unknown" if taken.cost_usd is None else f"${taken.cost_usd:.4f}"
     if measurement.not_measured == NOT_CLAUDE:
@@ -93,7 +42,7 @@ def trajectory_rows(measurement: Measurement) -> list[tuple[str, str]]:
     return [
         ("answers", f"{taken.answers:,}"),
         ("searches", f"{taken.searches:,}"),
-        ("  with a query made before", f"{taken.repeats:,}"),
+        ("  with a repeated query", f"{taken.repeats:,}"),
         ("  that found nothing", f"{taken.fruitless:,}"),
         ("  for questions that need none", f"{taken.needless:,}"),
         ("pages and lists opened", f"{taken.opened:,}"),
@@ -103,33 +52,27 @@ def trajectory_rows(measurement: Measurement) -> list[tuple[str, str]]:
         ("tokens written", f"{taken.output_tokens:,}"),
         ("cost", cost),
         ("seconds, median", f"{taken.seconds_p50:.2f}"),
-        ("seconds, 90 % are below", f"{taken.seconds_p90:.2f}"),
+        ("seconds, 90th percentile", f"{taken.seconds_p90:.2f}"),
     ]
 
 
-def _headline(measurement: Measurement, console: Console) -> None:
-    who = measurement.model or "no model"
-    done = f"{len(measurement.pairs)} of {measurement.asked_for} cases"
-    console.print(f"{done}, mode {measurement.mode}, {who}\n", style="bold", markup=False)
+def _print_trajectory(measurement: Measurement, console: Console) -> None:
+    console.print()
+    print_table(console, None, trajectory_rows(measurement))
 
 
-def _print_shares(
-    scored: Scores,
-    by_kind: Mapping[str, Scores | None],
-    labels: Mapping[str, str],
-    measurement: Measurement,
-    console: Console,
-) -> None:
-    shown = [name for name in labels if getattr(scored, name).of]
-    for name in shown:
-        console.print(f"{labels[name]:<22} {getattr(scored, name)}")
-    table = Table("\nkind", box=None, padding=(0, 1, 0, 0), pad_edge=False)
-    for name in ("n", *shown):
-        first, _, second = name.rpartition("_")
-        table.add_column(f"{first}\n{second}", justify="right", no_wrap=True)
-    counts = Counter(case.kind for case, _ in measurement.pairs)
-    for kind, one in by_kind.items():
-        values = [getattr(one, name).value for name in shown] if one else []
-        table.add_row(kind, str(counts[kind]), *("-" if v is None else f"{v:.0%}" for v in values))
+def _print_scores(result: Result, scores: Scores, console: Console) -> None:
+    labels = result.eval.labels
+    columns = [name for name in labels if getattr(scores, name).of]
+    for name in columns:
+        console.print(f"{labels[name]:<22} {getattr(scores, name)}")
+    counts = Counter(case.kind for case, _ in result.measurement.pairs)
+    rows = []
+    for kind, one in result.by_kind.items():
+        values = [getattr(one, name).value for name in columns] if one else []
+        percent = ("-" if value is None else f"{value:.0%}" for value in values)
+        rows.append((kind, str(counts[kind]), *percent))
+    # A head has two lines, the last word of the name in the second.
+    heads = ["\n".join(name.rpartition("_")[::2]) for name in ("n", *columns)]
     console.width = max(console.width, _NARROWEST)
-    console.print(table)
+    print_table(console, ["\nkind", *heads], rows, gap=1)

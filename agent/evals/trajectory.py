@@ -1,21 +1,20 @@
-"""Outcomes -> what the answers took: searches, repeats, tokens, dollars, seconds."""
+"""Outcomes -> the cost of the answers: searches, repeats, tokens, dollars, seconds."""
 
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from agent.evals.decisions import Pair, distinct_queries
+from agent.evals.outcomes import Pair
 
 
 @dataclass(frozen=True, slots=True)
 class Trajectory:
-    """Sums and middles over a set of answers."""
+    """Sums and medians over a set of answers."""
 
     answers: int
     searches: int
     repeats: int
-    """Searches with a query that the same answer had made before."""
+    """Searches that repeat a query of the same answer."""
     fruitless: int
     """Searches that found nothing."""
     needless: int
@@ -23,16 +22,13 @@ class Trajectory:
     opened: int
     steps: int
     input_tokens: int
-    """All tokens read, those from the cache included."""
+    """All tokens read, including those from the cache."""
     cached_tokens: int
     output_tokens: int
     cost_usd: float | None
-    """None where a price is not known."""
+    """None if the price of an answer is unknown."""
     seconds_p50: float
     seconds_p90: float
-
-    def to_json(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__slots__}
 
 
 def trajectory(pairs: Sequence[Pair]) -> Trajectory:
@@ -40,11 +36,11 @@ def trajectory(pairs: Sequence[Pair]) -> Trajectory:
     usages = [outcome.usage for outcome in outcomes]
     costs = [outcome.cost_usd for outcome in outcomes]
     seconds = sorted(outcome.seconds for outcome in outcomes)
-    known = [cost for cost in costs if cost is not None]
+    priced = [cost for cost in costs if cost is not None]
     return Trajectory(
         answers=len(outcomes),
         searches=sum(len(o.queries) for o in outcomes),
-        repeats=sum(len(o.queries) - distinct_queries(o) for o in outcomes),
+        repeats=sum(len(o.queries) - o.distinct_queries for o in outcomes),
         fruitless=sum(count == 0 for o in outcomes for count in o.found),
         needless=sum(len(o.queries) for case, o in pairs if not case.must_search),
         opened=sum(o.opened for o in outcomes),
@@ -54,7 +50,7 @@ def trajectory(pairs: Sequence[Pair]) -> Trajectory:
         ),
         cached_tokens=sum(u.cache_read_tokens for u in usages),
         output_tokens=sum(u.output_tokens for u in usages),
-        cost_usd=round(sum(known), 6) if len(known) == len(costs) else None,
+        cost_usd=round(sum(priced), 6) if len(priced) == len(costs) else None,
         seconds_p50=round(statistics.median(seconds), 3) if seconds else 0.0,
         seconds_p90=round(seconds[int(0.9 * (len(seconds) - 1) + 0.5)], 3) if seconds else 0.0,
     )

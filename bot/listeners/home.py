@@ -16,7 +16,7 @@ from bot.journal.records import AnswerRecord
 from bot.listeners.bolt import BoltListener
 from bot.reading.block_text import string
 from bot.reading.mrkdwn import escape
-from bot.report.words import counted, told_verdict
+from bot.report.words import counted, verdict_words
 from bot.slack.clients import SLACK_FAILED, Clients, slack_error
 from bot.slack.identity import SlackJson
 from bot.slack.message_links import permalink
@@ -105,7 +105,7 @@ class Home:
         reply = None
         if record.reply_ts:
             reply = permalink(self._clients.hint, record.channel, record.reply_ts)
-        return f"{link(when, reply)} · {pages or told_verdict(record.verdict)}"
+        return f"{link(when, reply)} · {pages or verdict_words(record.verdict)}"
 
 
 def index_lines(status: IndexStatus, stale_after: timedelta, now: datetime) -> list[str]:

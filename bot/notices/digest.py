@@ -13,10 +13,10 @@ from bot.blocks.elements import code, context, header, link, section
 from bot.journal.claims import Journal
 from bot.notices.once import Announcements
 from bot.reading.mrkdwn import escape
-from bot.report import Asked, Complaint, Gap, Report
+from bot.report import AskedQuestion, Complaint, Gap, Report
 from bot.report.collect import read_report
 from bot.report.question_links import permalinks
-from bot.report.words import counted, told_cost, told_seconds, told_verdict
+from bot.report.words import cost_words, counted, seconds_words, verdict_words
 from bot.settings import BotSettings
 from bot.slack.clients import SLACK_FAILED, Clients, slack_error
 from ingest.index import Index
@@ -92,18 +92,18 @@ class _Public:
         return bool(info.get("is_channel")) and not any(info.get(kind) for kind in kinds)
 
 
-def _listed(made: Report) -> Iterator[Asked]:
+def _listed(made: Report) -> Iterator[AskedQuestion]:
     for gap in made.gaps:
-        yield from gap.asked[:_LINKED]
+        yield from gap.questions[:_LINKED]
     for complaint in made.complaints[:_SHOWN]:
-        yield complaint.asked
+        yield complaint.question
 
 
 def digest_message(
     made: Report, public: Callable[[str], bool], links: Mapping[str, str]
 ) -> dict[str, Any]:
     """The message; ``links`` has the address of a question by answer id. Pure."""
-    unanswered = sum(len(gap.asked) for gap in made.gaps)
+    unanswered = sum(len(gap.questions) for gap in made.gaps)
     days = f"{made.begin:%d %b} to {made.end - timedelta(seconds=1):%d %b}"
     sections = [
         _numbers(made),
@@ -125,13 +125,13 @@ def digest_message(
 
 def _numbers(made: Report) -> str:
     verdicts = ", ".join(
-        f"{count} {told_verdict(verdict)}" for verdict, count in made.verdicts.items()
+        f"{count} {verdict_words(verdict)}" for verdict, count in made.verdicts.items()
     )
     return (
         f"*{counted(made.answers, 'answer')}* to {counted(made.askers, 'person', 'people')}: "
         f"{verdicts}. "
-        f"{told_seconds(made.p50)} median, {told_seconds(made.p95)} p95. "
-        f"{told_cost(made.cost_usd, made.unpriced)}. "
+        f"{seconds_words(made.p50)} median, {seconds_words(made.p95)} p95. "
+        f"{cost_words(made.cost_usd, made.unpriced)}. "
         f"{counted(made.thumbs_up, 'thumb')} up, {len(made.complaints)} down."
     )
 
@@ -142,18 +142,18 @@ def _gaps(
     if not gaps:
         return
     shown = [
-        replace(gap, asked=asked)
+        replace(gap, questions=questions)
         for gap in gaps
-        if (asked := tuple(one for one in gap.asked if public(one.channel)))
+        if (questions := tuple(one for one in gap.questions if public(one.channel)))
     ]
-    shown.sort(key=lambda gap: -len(gap.asked))
+    shown.sort(key=lambda gap: -len(gap.questions))
     yield "*The docs had no answer to*"
     for gap in shown[:_SHOWN]:
-        where = "".join(f" · {_place(asked, links)}" for asked in gap.asked[:_LINKED])
-        yield f"• {len(gap.asked)} × {_short(gap.topic)}{where}"
+        where = "".join(f" · {_place(asked, links)}" for asked in gap.questions[:_LINKED])
+        yield f"• {len(gap.questions)} × {_short(gap.topic)}{where}"
     if len(shown) > _SHOWN:
         yield f"• and {len(shown) - _SHOWN} more"
-    hidden = sum(len(gap.asked) for gap in gaps) - sum(len(gap.asked) for gap in shown)
+    hidden = sum(len(gap.questions) for gap in gaps) - sum(len(gap.questions) for gap in shown)
     if hidden:
         yield f"• {hidden} × asked in private"
 
@@ -161,7 +161,7 @@ def _gaps(
 def _complaints(
     complaints: Sequence[Complaint], public: Callable[[str], bool], links: Mapping[str, str]
 ) -> Iterator[str]:
-    shown = [complaint for complaint in complaints if public(complaint.asked.channel)]
+    shown = [complaint for complaint in complaints if public(complaint.question.channel)]
     if not shown:
         return
     yield "*Thumbs down*"
@@ -169,13 +169,13 @@ def _complaints(
         pages = ", ".join(_code(page) for page in complaint.pages[:3])
         about = f" · {pages}" if pages else ""
         reason = _short(complaint.reason) or "_no reason given_"
-        yield f"• {reason}{about} · {_place(complaint.asked, links)}"
+        yield f"• {reason}{about} · {_place(complaint.question, links)}"
 
 
 def _stale(made: Report) -> Iterator[str]:
     if not made.stale:
         return
-    yield "*Old pages that answers rest on*"
+    yield "*Old pages that answers cite*"
     for page in made.stale[:_SHOWN]:
         owner = f", owner {_short(page.info.owner)}" if page.info.owner else ""
         yield (
@@ -184,8 +184,8 @@ def _stale(made: Report) -> Iterator[str]:
         )
 
 
-def _place(asked: Asked, links: Mapping[str, str]) -> str:
-    return link(f"{asked.at:%d %b %H:%M}", links.get(asked.answer_id))
+def _place(asked: AskedQuestion, links: Mapping[str, str]) -> str:
+    return link(f"{asked.at:%d %b %H:%M}", links.get(asked.id))
 
 
 def _short(text: str) -> str:

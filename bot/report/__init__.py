@@ -1,5 +1,5 @@
-"""Journal and index -> what the docs team and operators look up."""
+"""Journal and index -> reports, traces and replays for the docs team and operators."""
 
-from bot.report.figures import Asked, Complaint, Day, Gap, Report, StalePage, percentile
+from bot.report.figures import AskedQuestion, Complaint, Day, Gap, Report, StalePage, percentile
 
-__all__ = ["Asked", "Complaint", "Day", "Gap", "Report", "StalePage", "percentile"]
+__all__ = ["AskedQuestion", "Complaint", "Day", "Gap", "Report", "StalePage", "percentile"]

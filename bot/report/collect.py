@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, timedelta
 
 from bot.journal.claims import Journal
 from bot.journal.records import AnswerRecord, Vote
-from bot.report import Asked, Complaint, Day, Report, StalePage
+from bot.report import AskedQuestion, Complaint, Day, Report, StalePage
 from bot.report.gaps import group
 from bot.report.traces import searches
 from bot.report.words import VERDICTS, one_line
@@ -15,18 +15,18 @@ from ingest.errors import IndexMissing
 from ingest.index import Index
 
 UNANSWERED = ("not_in_docs", "uncited")
-"""Verdicts that say the docs had no answer."""
+"""Verdicts for questions that the docs did not answer."""
 STALE_AFTER = timedelta(days=180)
 _STALE_SHOWN = 20
 
 
 def read_report(journal: Journal, index: Index, begin: datetime, end: datetime) -> Report:
-    """What happened from ``begin`` up to ``end``."""
+    """Read the report from ``begin`` up to, but without, ``end``."""
     since, until = begin.timestamp(), end.timestamp()
     records = [r for r in journal.answers(since=since, limit=None) if r.at < until]
     votes = [vote for vote in journal.votes() if since <= vote.at < until]
     voted = [(vote, journal.answer(vote.answer_id)) for vote in votes]
-    told = {r.id: journal.text(r.id) for r in records if r.verdict in UNANSWERED}
+    texts = {r.id: journal.text(r.id) for r in records if r.verdict in UNANSWERED}
     try:
         documents = index.documents()
     except IndexMissing:
@@ -37,7 +37,7 @@ def read_report(journal: Journal, index: Index, begin: datetime, end: datetime) 
         documents,
         begin=begin,
         end=end,
-        questions={ident: text.question for ident, text in told.items() if text},
+        questions={ident: text.question for ident, text in texts.items() if text},
         humans_called=journal.humans_called(since),
     )
 
@@ -52,9 +52,9 @@ def make_report(
     questions: Mapping[str, str] | None = None,
     humans_called: int = 0,
 ) -> Report:
-    """``records`` are the answers of the period, ``votes`` its votes with what they are about.
+    """Make the report of a period from its answers, and from its votes with their answers.
 
-    ``questions`` has people's own words by answer id, where these are stored.
+    ``questions`` has the text of a question by answer id, if it is stored.
     """
     words = questions or {}
     down = [(vote, record) for vote, record in votes if vote.vote == "down"]
@@ -62,11 +62,11 @@ def make_report(
         begin=begin,
         end=end,
         days=tuple(_days(records, begin, end)),
-        verdicts=_counted(records),
+        verdicts=_verdict_counts(records),
         askers=len({(record.team, record.user) for record in records}),
-        gaps=group([_asked(r, words) for r in records if r.verdict in UNANSWERED]),
+        gaps=group([_question(r, words) for r in records if r.verdict in UNANSWERED]),
         complaints=tuple(
-            Complaint(_asked(record, words), one_line(vote.reason or ""), _cited_paths(record))
+            Complaint(_question(record, words), one_line(vote.reason or ""), _cited_paths(record))
             for vote, record in sorted(down, key=lambda pair: -pair[0].at)
         ),
         thumbs_up=sum(vote.vote == "up" for vote, _ in votes),
@@ -79,12 +79,12 @@ def make_report(
     )
 
 
-def _asked(record: AnswerRecord, questions: Mapping[str, str]) -> Asked:
-    made = searches(record.trace)
-    # A search by the question's own words has no query of its own.
-    queries = "; ".join(dict.fromkeys(str(s["query"]) for s in made if s["query"]))
-    nearest = next((str(s["ids"][0]) for s in made if s["ids"]), None)
-    return Asked(
+def _question(record: AnswerRecord, questions: Mapping[str, str]) -> AskedQuestion:
+    all_searches = searches(record.trace)
+    # A search with the text of the question has no query.
+    queries = "; ".join(dict.fromkeys(str(s["query"]) for s in all_searches if s["query"]))
+    nearest = next((str(s["ids"][0]) for s in all_searches if s["ids"]), None)
+    return AskedQuestion(
         record.id,
         datetime.fromtimestamp(record.at, UTC),
         record.channel,
@@ -95,7 +95,7 @@ def _asked(record: AnswerRecord, questions: Mapping[str, str]) -> Asked:
     )
 
 
-def _counted(records: Sequence[AnswerRecord]) -> dict[str, int]:
+def _verdict_counts(records: Sequence[AnswerRecord]) -> dict[str, int]:
     counts = Counter(record.verdict for record in records)
     return {verdict: counts[verdict] for verdict in (*VERDICTS, *counts) if counts[verdict]}
 
@@ -106,7 +106,7 @@ def _days(records: Sequence[AnswerRecord], begin: datetime, end: datetime) -> It
         by_day.setdefault(datetime.fromtimestamp(record.at, UTC).date(), []).append(record)
     for number in range((end.date() - begin.date()).days + 1):
         day = begin.date() + timedelta(days=number)
-        yield Day(day.isoformat(), _counted(by_day.get(day, [])))
+        yield Day(day.isoformat(), _verdict_counts(by_day.get(day, [])))
 
 
 def _cited_paths(record: AnswerRecord) -> tuple[str, ...]:

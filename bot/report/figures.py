@@ -1,83 +1,78 @@
-"""What the docs team wants to know of some days: the values of a report.
+"""The values of a report about some days, for the docs team.
 
-They are read from the journal (``reading``), where questions alike are put together (``gaps``), and
-shown in the terminal, on a page and in the digest.
+``collect`` reads them from the journal, ``gaps`` groups similar questions, and the terminal, a page
+and the digest show them.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from math import ceil
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import PlainSerializer, TypeAdapter
 
 from ingest.documents import DocumentInfo
 
 Json = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """One question, by where it was asked and what was searched for."""
+def _seconds_precise(at: datetime) -> str:
+    return at.isoformat(timespec="seconds")
 
-    answer_id: str
-    at: datetime
+
+@dataclass(frozen=True, slots=True)
+class AskedQuestion:
+    """One question: where it was asked, and the search queries for it."""
+
+    id: str
+    """Id of the answer."""
+    at: Annotated[datetime, PlainSerializer(_seconds_precise)]
     channel: str
     ts: str
     verdict: str
     words: str
-    """The question where it is stored, else the model's queries."""
+    """Text of the question if it is stored, else the model's queries."""
     nearest: str | None = None
-    """Id of the chunk that came nearest."""
-
-    def to_json(self) -> Json:
-        return {
-            "id": self.answer_id,
-            "at": self.at.isoformat(timespec="seconds"),
-            "channel": self.channel,
-            "ts": self.ts,
-            "verdict": self.verdict,
-            "words": self.words,
-            "nearest": self.nearest,
-        }
+    """Id of the chunk at the top of the first search that found something."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Questions alike that the docs could not answer, newest first."""
+    """Similar questions that the docs could not answer, newest first."""
 
-    asked: tuple[Asked, ...]
+    questions: tuple[AskedQuestion, ...]
 
     @property
     def topic(self) -> str:
-        return self.asked[0].words or "nothing was searched for"
+        return self.questions[0].words or "nothing was searched for"
 
     @property
     def variants(self) -> list[str]:
-        """The same in other words."""
-        return [
-            words for words in dict.fromkeys(a.words for a in self.asked[1:]) if words != self.topic
-        ]
+        """Other wordings of the topic."""
+        wordings = dict.fromkeys(question.words for question in self.questions[1:])
+        return [words for words in wordings if words != self.topic]
 
 
 @dataclass(frozen=True, slots=True)
 class Complaint:
     """A thumb down."""
 
-    asked: Asked
+    question: AskedQuestion
     reason: str
     pages: tuple[str, ...]
-    """What the answer cited."""
+    """Paths of the documents that the answer cited."""
 
 
 @dataclass(frozen=True, slots=True)
 class StalePage:
-    """A page that is cited although nobody has changed it for long."""
+    """A document that answers cite although nobody has changed it for months."""
 
     info: DocumentInfo
     answers: int
-    """Answers that cite it."""
+    """Number of answers that cite it."""
     days: int
-    """Since the last commit that touched it."""
+    """Days since the last commit that changed it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +83,7 @@ class Day:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Everything of one period, most important first in each list."""
+    """The report of one period, with the most important entry of each list first."""
 
     begin: datetime
     end: datetime
@@ -101,10 +96,10 @@ class Report:
     humans_called: int
     stale: tuple[StalePage, ...]
     cost_usd: float
-    """Of the answers whose price is known."""
+    """Cost of the answers whose price is known."""
     unpriced: int
     seconds: tuple[float, ...] = field(repr=False, default=())
-    """How long each answer took, ascending."""
+    """Duration of each answer, ascending."""
     searches: int = 0
 
     @property
@@ -127,23 +122,27 @@ class Report:
         """``links``: answer id -> address of its question in Slack."""
         links = links or {}
 
-        def told(asked: Asked) -> Json:
-            return {**asked.to_json(), "link": links.get(asked.answer_id)}
+        def question_json(question: AskedQuestion) -> Json:
+            return {**_QUESTION.dump_python(question), "link": links.get(question.id)}
 
         return {
-            "begin": self.begin.isoformat(timespec="seconds"),
-            "end": self.end.isoformat(timespec="seconds"),
+            "begin": _seconds_precise(self.begin),
+            "end": _seconds_precise(self.end),
             "answers": self.answers,
             "askers": self.askers,
             "verdicts": dict(self.verdicts),
             "days": [{"day": day.day, "verdicts": dict(day.verdicts)} for day in self.days],
             "gaps": [
-                {"topic": gap.topic, "count": len(gap.asked), "asked": [told(a) for a in gap.asked]}
+                {
+                    "topic": gap.topic,
+                    "count": len(gap.questions),
+                    "asked": [question_json(question) for question in gap.questions],
+                }
                 for gap in self.gaps
             ],
             "thumbs_up": self.thumbs_up,
             "thumbs_down": [
-                {**told(c.asked), "reason": c.reason, "pages": list(c.pages)}
+                {**question_json(c.question), "reason": c.reason, "pages": list(c.pages)}
                 for c in self.complaints
             ],
             "humans_called": self.humans_called,
@@ -165,6 +164,9 @@ class Report:
         }
 
 
+_QUESTION = TypeAdapter(AskedQuestion)
+
+
 def percentile(ascending: Sequence[float], share: float) -> float | None:
-    """The smallest value that so large a share does not exceed."""
+    """Return the smallest value that is not exceeded by this share of the values, or None."""
     return ascending[ceil(share * len(ascending)) - 1] if ascending else None

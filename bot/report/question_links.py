@@ -1,11 +1,11 @@
-"""The questions of a report -> their addresses in Slack, as far as Slack tells them."""
+"""The questions of a report -> their addresses in Slack."""
 
 import logging
 from collections.abc import Iterable
 
 from slack_sdk import WebClient
 
-from bot.report.figures import Asked
+from bot.report.figures import AskedQuestion
 from bot.slack.clients import GONE, SLACK_FAILED, slack_error
 from bot.slack.message_links import ask_permalink
 
@@ -14,13 +14,13 @@ log = logging.getLogger(__name__)
 _MOST = 60
 
 
-def permalinks(questions: Iterable[Asked], client: WebClient) -> dict[str, str]:
-    """Address by answer id; a Slack that is away is asked only once."""
+def permalinks(questions: Iterable[AskedQuestion], client: WebClient) -> dict[str, str]:
+    """Addresses by answer id; the first failure of Slack ends the requests."""
     links: dict[str, str] = {}
-    in_slack = [asked for asked in questions if asked.ts.replace(".", "").isdecimal()]
-    for asked in in_slack[:_MOST]:
+    in_slack = [question for question in questions if question.ts.replace(".", "").isdecimal()]
+    for question in in_slack[:_MOST]:
         try:
-            link = ask_permalink(client, asked.channel, asked.ts)
+            link = ask_permalink(client, question.channel, question.ts)
         except SLACK_FAILED as error:
             code = slack_error(error)
             if code in GONE:
@@ -28,5 +28,5 @@ def permalinks(questions: Iterable[Asked], client: WebClient) -> dict[str, str]:
             log.warning("Questions are not linked to Slack: %s.", code)
             break
         if link:
-            links[asked.answer_id] = link
+            links[question.id] = link
     return links

@@ -1,6 +1,6 @@
 """Answers given in the terminal -> the journal, so that they can be traced, replayed and counted.
 
-A journal that cannot be used costs the record, never the answer.
+An answer is shown even if the journal cannot record it.
 """
 
 import logging
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 TERMINAL = "terminal"
-"""Stands for the team, the channel and the asker of an answer that was not given in Slack."""
+"""Team, channel and asker of an answer that was given in the terminal."""
 
 
 class Terminal:
-    """The journal as ``footnote ask`` and ``footnote chat`` use it; opened at the first use."""
+    """The journal of the commands of the terminal; it is opened at the first use."""
 
     def __init__(self) -> None:
         self._opened = False
 
     @cached_property
     def journal(self) -> "Journal":
-        journal = open_beside()
+        journal = _open_beside_a_bot()
         self._opened = True
         return journal
 
@@ -45,42 +45,45 @@ class Terminal:
 
     def record(self, conversation: "Conversation", answer: "Answer") -> None:
         try:
-            self.journal.record(asked_here(answer.id), answer, None, conversation.earlier)
+            self.journal.record(_terminal_question(answer.id), answer, None, conversation.earlier)
         except FootnoteError as error:
             log.warning("answer %s is not recorded: %s", answer.id, error)
 
 
-def open_beside() -> "Journal":
-    """The journal that the settings name, whether or not a bot is running on it."""
+def _open_beside_a_bot(data_dir: Path | None = None) -> "Journal":
+    """Open the journal of the settings, without touching the claims of a bot that uses it."""
     # The database's library takes a second to load, and every command has a Terminal.
     from bot.journal.claims import open_journal
     from bot.settings import BotSettings
     from ingest.settings import IndexSettings, read_settings
 
     settings = read_settings(BotSettings)
-    data_dir = read_settings(IndexSettings).data_dir
-    return open_journal(settings.journal_url, data_dir, alone=False, store_text=settings.store_text)
+    return open_journal(
+        settings.journal_url,
+        data_dir or read_settings(IndexSettings).data_dir,
+        alone=False,
+        store_text=settings.store_text,
+    )
 
 
 def replies_not_taken(data_dir: Path) -> "list[NotTaken]":
-    """Of the last day; empty where no bot has run yet."""
-    from bot.journal.claims import open_journal
+    """Replies of the last day that Slack has not accepted; empty if no bot has run yet."""
     from bot.journal.database import JOURNAL_FILE
     from bot.settings import BotSettings
     from ingest.settings import read_settings
 
-    address = read_settings(BotSettings).journal_url
-    if address is None and not (data_dir / JOURNAL_FILE).exists():
+    is_file = read_settings(BotSettings).journal_url is None
+    if is_file and not (data_dir / JOURNAL_FILE).exists():
         return []
-    journal = open_journal(address, data_dir, alone=False)
+    journal = _open_beside_a_bot(data_dir)
     try:
         return journal.replies_not_taken(time.time() - 86_400)
     finally:
         journal.close()
 
 
-def asked_here(answer_id: str) -> Question:
-    """A question of the terminal in the journal's terms."""
+def _terminal_question(answer_id: str) -> Question:
+    """A question of the terminal, in the fields of a question in Slack."""
     return Question(
         TERMINAL, TERMINAL, answer_id, answer_id, TERMINAL, "", TERMINAL, is_mention=True
     )

@@ -1,4 +1,4 @@
-"""``footnote trace``: how an answer came about, out of the journal, for people and as JSON."""
+"""``footnote trace``: the steps of an answer, from the journal, for people and as JSON."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,6 +10,7 @@ from rich.console import Console
 
 from bot.journal.claims import Journal
 from bot.journal.records import AnswerRecord
+from bot.report.figures import Json
 from bot.report.terminal_answers import TERMINAL
 from ingest.errors import FootnoteError
 
@@ -17,13 +18,11 @@ _SHOWN = 20
 _LINK = re.compile(r"/archives/(?P<channel>\w+)/p(?P<seconds>\d{10})(?P<rest>\d{6})")
 _TOKENS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
 
-Json = dict[str, Any]
-
 
 def find_answer(journal: Journal, named: str) -> AnswerRecord:
-    """The record of an answer, by its id or by Slack's link to its question or reply.
+    """Find an answer by its id, or by Slack's link to its question or reply.
 
-    Raises FootnoteError with the way to find it.
+    Raises FootnoteError if the journal does not have it.
     """
     link = _LINK.search(named)
     record = _linked(journal, link) if link else journal.answer(named.strip())
@@ -36,7 +35,7 @@ def find_answer(journal: Journal, named: str) -> AnswerRecord:
 
 
 def _linked(journal: Journal, link: re.Match[str]) -> AnswerRecord | None:
-    """The newest answer to the message that is linked to, or the one it carries."""
+    """Return the newest answer that replies to the linked message or is posted in it."""
     ts = f"{link['seconds']}.{link['rest']}"
     newest_first = (
         sa.select(AnswerRecord)
@@ -51,12 +50,12 @@ def _linked(journal: Journal, link: re.Match[str]) -> AnswerRecord | None:
 
 
 def newest(journal: Journal) -> list[Json]:
-    """The newest answers, one line each, newest first."""
+    """Summaries of the newest answers, newest first."""
     return [_summary(record) for record in journal.answers(limit=_SHOWN)]
 
 
 def trace_json(record: AnswerRecord, journal: Journal) -> Json:
-    """Everything the journal knows of an answer."""
+    """Return everything that the journal stores about an answer."""
     words = journal.text(record.id)
     return {
         **_summary(record),
@@ -75,12 +74,12 @@ def trace_json(record: AnswerRecord, journal: Journal) -> Json:
 
 
 def usage(record: AnswerRecord) -> dict[str, int]:
-    """Tokens of all requests together."""
+    """Sum of the tokens of all requests."""
     return {name: sum(int(e.get(name) or 0) for e in record.trace) for name in _TOKENS}
 
 
 def searches(trace: Sequence[Json]) -> list[Json]:
-    """The searches that were made, in order; the query is None where it was the question."""
+    """Searches of an answer, in order; a query of None means the text of the question."""
     return [
         {name: event.get(name) for name in ("query", "ids", "distances", "weak")}
         for event in trace
@@ -89,19 +88,21 @@ def searches(trace: Sequence[Json]) -> list[Json]:
 
 
 def print_newest(lines: list[Json], console: Console) -> None:
-    """A line an answer."""
+    """Print one line for each answer."""
     for line in lines:
         when = line["at"][:16].replace("T", " ")
         cost = dollars(line["cost_usd"])
-        told = f"{line['id']}  {when}  {line['verdict']:<14} {line['seconds']:5.1f} s  {cost:<12}"
-        console.print(f"{told}  {line['where']}", markup=False)
+        summary = (
+            f"{line['id']}  {when}  {line['verdict']:<14} {line['seconds']:5.1f} s  {cost:<12}"
+        )
+        console.print(f"{summary}  {line['where']}", markup=False)
     if not lines:
         console.print("No answers yet.")
 
 
-def print_trace(told: Mapping[str, Any], console: Console) -> None:
-    """A trace in the order in which things happened."""
-    for line in _lines(told):
+def print_trace(trace: Mapping[str, Any], console: Console) -> None:
+    """Print a trace in the order of its events."""
+    for line in _lines(trace):
         console.print(line, markup=False)
 
 
@@ -123,37 +124,38 @@ def _summary(record: AnswerRecord) -> Json:
     }
 
 
-def _lines(told: Mapping[str, Any]) -> Iterator[str]:
-    yield f"{told['id']}  {told['verdict']}  {told['at']}  {told['where']}"
-    model = f"{told['model']}, {told['steps']} steps" if told["model"] else "no model"
-    yield f"{model}, {told['seconds']:.1f} s, {dollars(told['cost_usd'])}, docs {told['revision']}"
+def _lines(trace: Mapping[str, Any]) -> Iterator[str]:
+    yield f"{trace['id']}  {trace['verdict']}  {trace['at']}  {trace['where']}"
+    model = f"{trace['model']}, {trace['steps']} steps" if trace["model"] else "no model"
+    cost = dollars(trace["cost_usd"])
+    yield f"{model}, {trace['seconds']:.1f} s, {cost}, docs {trace['revision']}"
     tokens = ", ".join(
         f"{name.removesuffix('_tokens').replace('_', ' ')} {count:,}"
-        for name, count in told["usage"].items()
+        for name, count in trace["usage"].items()
         if count
     )
     if tokens:
         yield f"tokens: {tokens}"
-    if told["reason"]:
-        yield f"reason: {told['reason']}"
-    if told["question"] is not None:
-        yield f"question: {told['question']}"
+    if trace["reason"]:
+        yield f"reason: {trace['reason']}"
+    if trace["question"] is not None:
+        yield f"question: {trace['question']}"
     yield ""
-    for event in told["trace"]:
+    for event in trace["trace"]:
         detail = {k: v for k, v in event.items() if k not in ("at", "kind")}
-        yield f"{event['at']:8.3f} s  {event['kind']:<12} {_told(detail)}"
+        yield f"{event['at']:8.3f} s  {event['kind']:<12} {_details(detail)}"
     yield ""
-    for cited in told["citations"]:
+    for cited in trace["citations"]:
         first, last = cited["lines"]
         yield f"cited  [{cited['id']}] {cited['path']}, lines {first}-{last}"
-    if told["unsupported"]:
-        yield f"{told['unsupported']} spans are marked as unsupported"
-    for vote in told["votes"]:
+    if trace["unsupported"]:
+        yield f"{trace['unsupported']} spans are marked as unsupported"
+    for vote in trace["votes"]:
         yield f"vote   {vote['vote']} {vote['reason'] or ''}".rstrip()
 
 
-def _told(detail: Mapping[str, Any]) -> str:
-    """``name value`` pairs; ids with the distance they were found at."""
+def _details(detail: Mapping[str, Any]) -> str:
+    """Return ``name=value`` pairs, with its distance behind each id."""
     parts = []
     distances = detail.get("distances") or ()
     for name, value in detail.items():
@@ -162,8 +164,8 @@ def _told(detail: Mapping[str, Any]) -> str:
         if name == "ids" and distances:
             value = [f"{i} {d:.2f}" for i, d in zip(value, distances, strict=False)]
         if isinstance(value, list):
-            shown = ", ".join(map(str, value[:6])) + (", …" if len(value) > 6 else "")
-            parts.append(f"{name} [{shown}]")
+            first = ", ".join(map(str, value[:6])) + (", …" if len(value) > 6 else "")
+            parts.append(f"{name} [{first}]")
         elif value not in (None, "", False):
             parts.append(f"{name}={value}")
     return "  ".join(parts)

@@ -1,4 +1,4 @@
-"""How a report says verdicts, numbers and other people's words, wherever it is shown."""
+"""Verdicts, numbers and other people's words -> the words of a report, wherever it is shown."""
 
 VERDICTS = {
     "answered": "answered",
@@ -9,11 +9,11 @@ VERDICTS = {
     "no_search": "small talk",
     "failed": "failed",
 }
-"""In the order in which they are told, with the words for people."""
+"""Words for each verdict, in the order of the report."""
 
 
 def one_line(text: str) -> str:
-    """Words of people and models without line ends, escape codes and other invisible things."""
+    """Words of people and models in one line, without escape codes and invisible characters."""
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())
 
 
@@ -21,14 +21,14 @@ def counted(number: int, one: str, many: str | None = None) -> str:
     return f"{number} {one if number == 1 else many or f'{one}s'}"
 
 
-def told_verdict(verdict: str) -> str:
+def verdict_words(verdict: str) -> str:
     return VERDICTS.get(verdict, verdict)
 
 
-def told_seconds(value: float | None) -> str:
+def seconds_words(value: float | None) -> str:
     return "–" if value is None else f"{value:.1f} s"
 
 
-def told_cost(dollars: float, unpriced: int) -> str:
+def cost_words(dollars: float, unpriced: int) -> str:
     more = f" and {counted(unpriced, 'answer')} without a known price" if unpriced else ""
     return f"≈ ${dollars:.2f}{more}"

@@ -1,4 +1,4 @@
-"""The sandbox as a server on loopback: start it in a thread, or serve it in the foreground."""
+"""The sandbox as a server on loopback, in a thread or in the foreground."""
 
 import asyncio
 import contextlib
@@ -20,9 +20,10 @@ from bot.sandbox.events.http_events import HttpEvents
 from bot.sandbox.events.sockets import SocketMode
 from bot.sandbox.page import site
 from bot.sandbox.page.guard import Guard
+from bot.sandbox.page.site import ReadDocument
 from bot.sandbox.people import control
 from bot.sandbox.webapi import call as api
-from bot.sandbox.webapi import methods
+from bot.sandbox.webapi.methods import METHODS
 from bot.sandbox.webapi.responses import respond
 from bot.sandbox.webapi.slack import Slack, open_slack
 from bot.sandbox.workspace.refusal import Refusal
@@ -33,8 +34,6 @@ from ingest.errors import FootnoteError
 HOST = "127.0.0.1"
 SAMPLE_PROMPTS = ("What does error PAY-4031 mean?", "How do I roll back a service?")
 log = logging.getLogger(__name__)
-Page = Callable[[str], str | None]
-REGISTERED = methods.ALL
 
 
 class SandboxError(FootnoteError):
@@ -44,15 +43,15 @@ class SandboxError(FootnoteError):
 class Sandbox:
     """A Slack workspace on this machine.
 
-    ``events_url`` delivers by signed HTTP instead of Socket Mode; ``page`` gives the text of a docs
-    page; ``prompts`` are the questions an empty channel offers.
+    ``events_url`` delivers by signed HTTP instead of Socket Mode; ``page`` returns the text of a
+    document; ``prompts`` are the questions that an empty channel offers.
     """
 
     def __init__(
         self,
         *,
         events_url: str | None = None,
-        page: Page | None = None,
+        page: ReadDocument | None = None,
         rules: Rules | None = None,
         manifest: Manifest | None = None,
         prompts: Sequence[str] = SAMPLE_PROMPTS,
@@ -72,11 +71,11 @@ class Sandbox:
 
     @property
     def api_url(self) -> str:
-        """What ``SLACK_API_URL`` has to be."""
+        """Value of ``SLACK_API_URL`` for a bot that uses this workspace."""
         return f"{self.url}/api/"
 
     def start(self, port: int = 0) -> str:
-        """Serve in a thread of its own; the base address comes back when it answers."""
+        """Serve in a thread of its own, and return the base address."""
         listener = self._listen(port)
         server = self._server = self._uvicorn()
         self._thread = threading.Thread(
@@ -94,7 +93,7 @@ class Sandbox:
             self._server = self._thread = None
 
     def serve_forever(self, port: int = 8765, ready: Callable[[str], None] | None = None) -> None:
-        """Serve until interrupted; ``ready`` hears the address first."""
+        """Serve until interrupted; ``ready`` receives the address first."""
         try:
             listener = self._listen(port)
         except OSError as error:
@@ -109,7 +108,7 @@ class Sandbox:
             asyncio.run(self._uvicorn().serve(sockets=[listener]))
 
     def _listen(self, port: int) -> socket.socket:
-        """A bound and listening socket, so that the first caller is never turned away."""
+        """Return a listening socket, so that the first caller is never refused."""
         listener = socket.create_server((HOST, port), backlog=256)
         self.slack.base_url = f"http://{HOST}:{listener.getsockname()[1]}"
         return listener
@@ -130,10 +129,11 @@ def _transport(events_url: str | None, rules: Rules) -> Transport:
     return HttpEvents(events_url, rules) if events_url else SocketMode(rules)
 
 
-def application(slack: Slack, page: Page | None) -> Starlette:
+def application(slack: Slack, page: ReadDocument | None) -> Starlette:
     async def method(request: Request) -> Response:
         reply = await api.call(
             slack,
+            METHODS,
             request.path_params["name"],
             request.headers.get("content-type", ""),
             request.url.query,

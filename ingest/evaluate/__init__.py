@@ -1,21 +1,4 @@
-"""Question files -> how well the search does on them, and the threshold for weak results."""
+"""Case files -> how well the search does on them, and the threshold below which a result is weak.
 
-from ingest.evaluate.evaluate import (
-    ASKED_FOR,
-    EVAL_FOLDER,
-    NOT_DOCS,
-    Evaluation,
-    corpus_folder,
-    evaluate,
-    open_corpus,
-)
-
-__all__ = [
-    "ASKED_FOR",
-    "EVAL_FOLDER",
-    "NOT_DOCS",
-    "Evaluation",
-    "corpus_folder",
-    "evaluate",
-    "open_corpus",
-]
+Imports nothing, so that the help of its commands shows at once.
+"""

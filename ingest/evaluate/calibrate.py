@@ -1,22 +1,27 @@
-"""Questions with and without an answer in the docs -> the threshold that tells weak results.
+"""Questions with and without an answer in the docs -> the threshold below which results are weak.
 
-The threshold is the highest at which at most one in twenty answerable questions is called weak. Its
+It is the highest threshold at which at most one in twenty answerable questions is called weak. Its
 error rates are also measured on questions that it was not chosen on.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ingest.embedding.embedder import open_embedder
 from ingest.errors import SettingsError
-from ingest.evaluate.questions import Question
-from ingest.index import Index
+from ingest.evaluate.cases import Case
+from ingest.evaluate.evaluate import EVAL_FOLDER, corpus_folder, open_corpus
+from ingest.index import Index, open_index
+from ingest.index.folders import IndexFolder, live
+from ingest.settings import IndexSettings
+from ingest.terminal import Heard
 
 WRONGLY_WEAK = 0.05
-"""Share of answerable questions that may be called weak."""
+"""Largest share of answerable questions that may be called weak."""
 FOLDS = 5
 ROUNDS = 40
 BINS = 20
@@ -24,18 +29,18 @@ BINS = 20
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """Confidences of both kinds of questions, and where they are parted."""
+    """Confidences of both kinds of questions, and the threshold between them."""
 
     answerable: tuple[float, ...]
     unanswerable: tuple[float, ...]
     threshold: float
 
     def rates(self) -> tuple[float, float]:
-        """Share called weak: of those with an answer, wrongly; of those without, rightly."""
+        """Shares called weak: of questions with an answer (wrongly) and without (rightly)."""
         return _shares(self.answerable, self.unanswerable, self.threshold)
 
     def unseen_rates(self) -> tuple[float, float]:
-        """The same for questions that the threshold was not chosen on (cross-validated)."""
+        """The same shares for questions that the threshold was not chosen on (cross-validated)."""
         rng = np.random.default_rng(0)
         rates = []
         for _ in range(ROUNDS):
@@ -62,10 +67,10 @@ class Calibration:
         }
 
 
-def calibrate(confidences: Sequence[tuple[Question, float]]) -> Calibration:
-    """Choose the threshold for these results."""
-    answerable = tuple(sure for question, sure in confidences if question.has_answer)
-    unanswerable = tuple(sure for question, sure in confidences if question.type == "no_answer")
+def calibrate(confidences: Sequence[tuple[Case, float]]) -> Calibration:
+    """Choose the threshold for these confidences."""
+    answerable = tuple(value for case, value in confidences if case.has_answer)
+    unanswerable = tuple(value for case, value in confidences if case.type == "no_answer")
     if len(answerable) < 2 * FOLDS or len(unanswerable) < FOLDS:
         raise SettingsError(
             f"{len(answerable)} questions with an answer and {len(unanswerable)} without are too "
@@ -75,18 +80,60 @@ def calibrate(confidences: Sequence[tuple[Question, float]]) -> Calibration:
 
 
 def choose(answerable: Sequence[float]) -> float:
-    """The highest threshold with few enough of these below it."""
+    """Return the highest threshold with at most WRONGLY_WEAK of these values below it."""
     ordered = sorted(answerable)
     return ordered[int(WRONGLY_WEAK * len(ordered))]
 
 
-def confidences(index: Index, questions: Sequence[Question]) -> list[tuple[Question, float]]:
-    """Ask each, and hear how sure the index is."""
-    return [(question, index.search(question.query).confidence) for question in questions]
+def confidences(index: Index, cases: Sequence[Case]) -> list[tuple[Case, float]]:
+    """Search for each case, and return how confident the index is of the result."""
+    return [(case, index.search(case.query).confidence) for case in cases]
+
+
+def ask_live_index(
+    cases: Sequence[Case], settings: IndexSettings
+) -> tuple[list[tuple[Case, float]], list[IndexFolder]]:
+    """Confidences of the live index, and its folder."""
+    index = open_index(settings)
+    try:
+        _check_gold_files(cases, {document.path for document in index.documents()})
+        values = confidences(index, cases)
+    finally:
+        index.close()
+    folder = live(settings.data_dir)
+    return values, [folder] if folder else []
+
+
+def _check_gold_files(cases: Sequence[Case], indexed: Collection[str]) -> None:
+    """Questions about other docs would give the live index a threshold that means nothing."""
+    for case in cases:
+        for file in case.gold_files:
+            if file not in indexed:
+                raise SettingsError(
+                    f"case {case.id}: {file} is not in the index. Correct its gold_files,"
+                    " or name the folder with its docs by --corpora."
+                )
+
+
+def ask_corpora(
+    grouped: Mapping[Path, Sequence[Case]], settings: IndexSettings, report: Heard
+) -> tuple[list[tuple[Case, float]], list[IndexFolder]]:
+    """Confidences of the index of each folder of documents, and the folders of these indexes."""
+    values: list[tuple[Case, float]] = []
+    folders: list[IndexFolder] = []
+    embedder = open_embedder(settings)
+    cache = settings.data_dir / EVAL_FOLDER
+    for docs, cases in sorted(grouped.items()):
+        with open_corpus(docs, settings, embedder, cache=cache, report=report) as index:
+            report(f"{docs.name}: asking", 0, len(cases))
+            values += confidences(index, cases)
+        folder = live(corpus_folder(cache, docs.name, embedder))
+        folders += [folder] if folder else []
+    return values, folders
 
 
 def plot(calibration: Calibration, path: Path) -> None:
-    """Both distributions and the threshold, as a PNG."""
+    """Draw both distributions and the threshold as a PNG."""
     try:
         from matplotlib.figure import Figure
     except ImportError:

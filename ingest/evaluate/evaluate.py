@@ -1,6 +1,6 @@
-"""Retrieval quality: questions against the docs that answer them -> marks.
+"""Cases and the folders of documents that answer them -> marks of the search.
 
-Each folder of docs is indexed once, in a data folder of its own, and brought up to date at the next
+Each folder is indexed once, in a data folder of its own, and brought up to date at the next
 evaluation. Questions are asked one after the other, as the agent's first search would ask them.
 """
 
@@ -11,30 +11,36 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from ingest.data_folder import own_data_folder
 from ingest.embedding.embedder import Embedder, open_embedder
-from ingest.evaluate.questions import Question
-from ingest.evaluate.scoring import Mark, averages, mark
+from ingest.errors import SettingsError
+from ingest.evaluate.cases import Case
+from ingest.evaluate.scoring import Mark, averages, compare, mark
+from ingest.evaluate.shares import Share, share
 from ingest.index import Index, open_index
 from ingest.pipeline.run import Progress, run_ingest
 from ingest.settings import IndexSettings
 from ingest.terminal import Heard
 
+COMPARABLE = ("embedder", "embedder_int8", "embedder_threads", "late_interaction")
+"""Settings that change which passages are found, or how fast."""
 EVAL_FOLDER = "eval"
-"""In the data folder: one index a corpus, kept for the next time."""
+"""Folder in the data folder with one index a corpus, kept for the next evaluation."""
 NOT_DOCS = ("SOURCE.md",)
-"""Says where a corpus comes from; no page of it."""
+"""Files beside the documents of a corpus, such as the note on its origin."""
 ASKED_FOR = 50
-"""Passages a question: more than the largest budget holds."""
+"""Passages a question, more than the largest budget holds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """What one setting of the index made of all questions."""
+    """Marks of all cases with one setting of the index."""
 
     marks: tuple[Mark, ...]
     unanswerable_weak: tuple[bool, ...] = ()
-    """Of each question that the docs do not answer: whether its result was called weak."""
+    """For each question without an answer in the docs: true if its result was called weak."""
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -42,7 +48,9 @@ class Evaluation:
             "by_kind": {
                 kind: _rounded(averages(marks)) for kind, marks in self.marks_by_kind().items()
             },
-            "weak": {name: round(share, 4) for name, share in self.weak_shares().items()},
+            "weak": {
+                name: round(share.value or 0.0, 4) for name, share in self.weak_shares().items()
+            },
             "questions": [mark.to_json() for mark in self.marks],
         }
 
@@ -50,46 +58,44 @@ class Evaluation:
         kinds = sorted({mark.kind for mark in self.marks})
         return {kind: [mark for mark in self.marks if mark.kind == kind] for kind in kinds}
 
-    def weak_shares(self) -> dict[str, float]:
-        """Share of results called weak: wrongly, and rightly."""
-        answerable = [mark.weak for mark in self.marks]
+    def weak_shares(self) -> dict[str, Share]:
+        """Results called weak, of questions with an answer (wrongly) and without (rightly)."""
         return {
-            "answerable": _share(answerable),
-            "no_answer": _share(self.unanswerable_weak),
+            "answerable": share(mark.weak for mark in self.marks),
+            "no_answer": share(self.unanswerable_weak),
         }
 
 
 def evaluate(
-    grouped: Mapping[str, Sequence[Question]],
-    corpora: Path,
+    grouped: Mapping[Path, Sequence[Case]],
     settings: IndexSettings,
     *,
     cache: Path,
-    heard: Heard,
+    report: Heard,
 ) -> Evaluation:
-    """Ask every question of its own corpus."""
+    """Search for each case in the index of its folder; cases of type ``no_search`` are skipped."""
     marks: list[Mark] = []
     weak: list[bool] = []
     embedder = open_embedder(settings)
     total = sum(map(len, grouped.values()))
-    for corpus, questions in sorted(grouped.items()):
-        with open_corpus(corpora / corpus, settings, embedder, cache=cache, heard=heard) as index:
+    for docs, cases in sorted(grouped.items()):
+        with open_corpus(docs, settings, embedder, cache=cache, report=report) as index:
             index.warm()
-            for question in questions:
-                heard("asking", len(marks) + len(weak), total)
-                if question.has_answer:
-                    marks.append(_ask(index, question))
-                elif question.type == "no_answer":
-                    weak.append(index.search(question.query).weak)
+            for case in cases:
+                report("asking", len(marks) + len(weak), total)
+                if case.has_answer:
+                    marks.append(_ask(index, case))
+                elif case.type == "no_answer":
+                    weak.append(index.search(case.query).weak)
     return Evaluation(tuple(marks), tuple(weak))
 
 
 @contextmanager
 def open_corpus(
-    docs: Path, settings: IndexSettings, embedder: Embedder, *, cache: Path, heard: Heard
+    docs: Path, settings: IndexSettings, embedder: Embedder, *, cache: Path, report: Heard
 ) -> Iterator[Index]:
-    """The index of a folder of docs, up to date."""
-    own = settings.model_copy(
+    """Open the index of a folder of documents, and bring it up to date first."""
+    corpus = settings.model_copy(
         update={
             "docs_repo": str(docs.resolve()),
             "docs_root": "",
@@ -101,21 +107,21 @@ def open_corpus(
     )
 
     def listen(progress: Progress) -> None:
-        heard(f"{docs.name}: {progress.stage}", progress.done, progress.total)
+        report(f"{docs.name}: {progress.stage}", progress.done, progress.total)
 
-    own.data_dir.mkdir(parents=True, exist_ok=True)
-    index = open_index(own, embedder)
+    corpus.data_dir.mkdir(parents=True, exist_ok=True)
+    index = open_index(corpus, embedder)
     try:
-        with own_data_folder(own.data_dir):
-            # A corpus that lost most of its pages is another corpus: nobody has to confirm that.
-            run_ingest(own, index, embedder, progress=listen, confirm_large_deletion=True)
+        with own_data_folder(corpus.data_dir):
+            # A corpus that lost most of its documents is another corpus: no need to confirm that.
+            run_ingest(corpus, index, embedder, progress=listen, confirm_large_deletion=True)
             yield index
     finally:
         index.close()
 
 
 def corpus_folder(cache: Path, corpus: str, embedder: Embedder) -> Path:
-    """One folder a corpus; another embedder's vectors lie beside it, not in its place."""
+    """Folder of the index of a corpus; each other embedder has a folder of its own beside it."""
     plain = cache / corpus
     note = plain / "embedder.txt"
     if not note.exists():
@@ -126,16 +132,49 @@ def corpus_folder(cache: Path, corpus: str, embedder: Embedder) -> Path:
     return cache / f"{corpus}.{embedder.fingerprint}"
 
 
-def _ask(index: Index, question: Question) -> Mark:
-    begun = time.perf_counter()
-    result = index.search(question.query, k=ASKED_FOR)
-    ms = (time.perf_counter() - begun) * 1000
-    return mark(question, result.passages, ms=ms, weak=result.weak)
+def _ask(index: Index, case: Case) -> Mark:
+    start = time.perf_counter()
+    result = index.search(case.query, k=ASKED_FOR)
+    ms = (time.perf_counter() - start) * 1000
+    return mark(case, result.passages, ms=ms, weak=result.weak)
 
 
 def _rounded(values: Mapping[str, float]) -> dict[str, float]:
     return {name: round(value, 4) for name, value in values.items()}
 
 
-def _share(flags: Sequence[bool]) -> float:
-    return sum(flags) / len(flags) if flags else 0.0
+def changed_settings(settings: IndexSettings, assignments: Sequence[str]) -> IndexSettings:
+    """Settings with the changes of ``--compare SETTING=VALUE``.
+
+    Raises SettingsError for another setting or a wrong value.
+    """
+    values: dict[str, str] = {}
+    for assignment in assignments:
+        name, separator, value = assignment.partition("=")
+        name = name.strip().lower().removeprefix("footnote_")
+        if not separator or name not in COMPARABLE:
+            names = ", ".join(COMPARABLE)
+            raise SettingsError(f"--compare {assignment}: give SETTING=VALUE, with one of {names}.")
+        values[name] = value
+    try:
+        return IndexSettings(**(settings.model_dump() | values))
+    except ValidationError as error:
+        fault = error.errors()[0]
+        raise SettingsError(
+            f"--compare {fault['loc'][0]}={fault['input']}: {fault['msg']}."
+        ) from None
+
+
+def compared_json(before: Evaluation, after: Evaluation) -> dict[str, Any]:
+    return {
+        "overall": after.to_json()["overall"],
+        "differences": {
+            change.metric: {
+                "better": change.better,
+                "worse": change.worse,
+                "mean": round(change.mean, 4),
+                "interval": [round(change.low, 4), round(change.high, 4)],
+            }
+            for change in compare(before.marks, after.marks)
+        },
+    }

@@ -19,8 +19,14 @@ from rich.progress import track
 from ingest.documents import Chunk, DocumentInfo, Passage
 from ingest.embedding.embedder import Embedder, open_embedder
 from ingest.embedding.late_interaction import closeness
-from ingest.evaluate import ASKED_FOR, EVAL_FOLDER, NOT_DOCS, corpus_folder, open_corpus
-from ingest.evaluate.questions import Question, by_corpus, read_questions
+from ingest.evaluate.cases import Case, by_folder, read_cases
+from ingest.evaluate.evaluate import (
+    ASKED_FOR,
+    EVAL_FOLDER,
+    NOT_DOCS,
+    corpus_folder,
+    open_corpus,
+)
 from ingest.evaluate.scoring import Mark, averages, compare, mark
 from ingest.index.folders import live
 from ingest.index.matrix import Matrix, best
@@ -127,18 +133,18 @@ def _gather(query: str, embedder: Embedder, pages: Pages, matrix: Matrix) -> Can
 
 def _marks(
     rankers: Mapping[str, Ranker],
-    questions: Sequence[Question],
+    cases: Sequence[Case],
     embedder: Embedder,
     pages: Pages,
     matrix: Matrix,
 ) -> Iterator[tuple[str, Mark]]:
-    for question in questions:
-        if question.has_answer:
-            candidates = _gather(question.query, embedder, pages, matrix)
+    for case in cases:
+        if case.has_answer:
+            candidates = _gather(case.query, embedder, pages, matrix)
             for name, ranker in rankers.items():
                 rows = list(ranker(candidates))[:ASKED_FOR]
                 found: dict[int, Passage] = pages.passages(rows)
-                yield name, mark(question, [found[row] for row in rows], ms=0.0, weak=False)
+                yield name, mark(case, [found[row] for row in rows], ms=0.0, weak=False)
 
 
 def _windows(docs: Path, folder: Path, embedder: Embedder) -> tuple[Pages, Matrix]:
@@ -200,8 +206,7 @@ def _by_kind(marks: Sequence[Mark]) -> Iterator[str]:
 
 
 def measure(
-    grouped: Mapping[str, Sequence[Question]],
-    corpora: Path,
+    grouped: Mapping[Path, Sequence[Case]],
     settings: IndexSettings,
     *,
     windows: bool,
@@ -210,19 +215,19 @@ def measure(
     cache = settings.data_dir / EVAL_FOLDER
     names = (*ON_WINDOWS, *ON_CHUNKS) if windows else tuple(ON_CHUNKS)
     marks: dict[str, list[Mark]] = {name: [] for name in names}
-    for corpus in track(sorted(grouped), "corpora", console=Console(stderr=True)):
-        asked, docs = grouped[corpus], corpora / corpus
-        with open_corpus(docs, settings, embedder, cache=cache, heard=lambda *_: None):
-            folder = live(corpus_folder(cache, corpus, embedder))
+    for docs in track(sorted(grouped), "corpora", console=Console(stderr=True)):
+        cases = grouped[docs]
+        with open_corpus(docs, settings, embedder, cache=cache, report=lambda *_: None):
+            folder = live(corpus_folder(cache, docs.name, embedder))
             assert folder is not None
             with closing(OpenFolder(folder, settings)) as opened:
                 matrix = opened.snapshot().matrix
-                for name, one in _marks(ON_CHUNKS, asked, embedder, opened.pages, matrix):
+                for name, one in _marks(ON_CHUNKS, cases, embedder, opened.pages, matrix):
                     marks[name].append(one)
         if windows:
-            pages, matrix = _windows(docs, cache / "windows" / corpus, embedder)
+            pages, matrix = _windows(docs, cache / "windows" / docs.name, embedder)
             with closing(pages):
-                for name, one in _marks(ON_WINDOWS, asked, embedder, pages, matrix):
+                for name, one in _marks(ON_WINDOWS, cases, embedder, pages, matrix):
                     marks[name].append(one)
     return marks
 
@@ -234,9 +239,10 @@ def main() -> None:
     parser.add_argument("--windows", action="store_true", help="index windows, too (minutes)")
     parser.add_argument("--write", type=Path, required=True, help="the page to write")
     given = parser.parse_args()
-    grouped = by_corpus(read_questions(given.questions, Question), given.corpora)
+    cases = [c for c in read_cases(given.questions, Case) if c.type != "no_search"]
+    grouped = by_folder(cases, None, given.corpora)
     settings = read_settings(IndexSettings)
-    marks = measure(grouped, given.corpora, settings, windows=given.windows)
+    marks = measure(grouped, settings, windows=given.windows)
     built = marks[AS_BUILT]
     template = (Path(__file__).parent / "retrieval.md").read_text(encoding="utf-8")
     page = template.format(

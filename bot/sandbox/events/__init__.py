@@ -1,1 +1,1 @@
-"""What happened in the workspace -> payloads, delivered to the bot until it acknowledges."""
+"""Changes of the workspace -> payloads, delivered to the bot until it acknowledges them."""

@@ -1,7 +1,7 @@
 """Payloads on their way to the app: first attempt, acknowledgement, redeliveries.
 
-A transport sends one payload and comes back with the app's answer, or with the reason why there is
-none. Without an answer the payload is sent again, up to three times, with Slack's retry fields.
+A transport sends one payload and returns the app's acknowledgement, or why it got none. Without an
+acknowledgement the payload is sent again, up to three times, with Slack's retry fields.
 """
 
 import asyncio
@@ -20,26 +20,28 @@ class Retry:
 
 
 @dataclass(frozen=True)
-class Answer:
-    """The app's acknowledgement; ``payload`` is what it said with it."""
+class Acknowledgement:
+    """The app acknowledged a payload; ``payload`` is the body of its response."""
 
     payload: Json | None = None
 
 
 @dataclass(frozen=True)
-class Silence:
-    """No acknowledgement, in Slack's words for why."""
+class NoAcknowledgement:
+    """The app did not acknowledge a payload; ``reason`` is Slack's word for the cause."""
 
     reason: str
     final: bool = False
     """The app asked for no redelivery."""
 
 
+Pending = asyncio.Future[Acknowledgement | NoAcknowledgement]
+"""The outcome of a payload on its way to the app."""
+
+
 class Transport(Protocol):
-    async def send(
-        self, kind: str, payload: Json, retry: Retry | None
-    ) -> "asyncio.Future[Answer | Silence]":
-        """Put the payload on its way; the future is the outcome."""
+    async def send(self, kind: str, payload: Json, retry: Retry | None) -> Pending:
+        """Start to send the payload; the future holds the outcome."""
         ...
 
 
@@ -48,16 +50,16 @@ class Delivery:
         self.transport = transport
         self._rules = rules
         self.under_way: set[asyncio.Task[None]] = set()
-        """What waits for its acknowledgement, or to be sent."""
+        """Payloads that are not sent yet, or not acknowledged."""
 
     def event(self, body: Json) -> None:
         """Deliver in the background, with redeliveries."""
         self._start(self._until_answered(body, None))
 
     async def events_in_order(self, bodies: list[Json]) -> int:
-        """Deliver each exactly as given, the next one after the one before was sent.
+        """Deliver each body exactly as it is, each one after the one before was sent.
 
-        How many are sent by now comes back; while nobody is connected, the rest waits.
+        Returns how many are sent by now; the others wait until an app is connected.
         """
         sent: list[None] = []
         under_way = self._start(self._in_order(bodies, sent))
@@ -65,8 +67,8 @@ class Delivery:
         return len(sent)
 
     async def _in_order(self, bodies: list[Json], sent: list[None]) -> None:
-        for given in bodies:
-            body = dict(given)
+        for original in bodies:
+            body = dict(original)
             attempt = body.pop("retry_num", body.pop("retry_attempt", None))
             reason = str(body.pop("retry_reason", "timeout"))
             retry = Retry(int(attempt), reason) if attempt else None
@@ -74,16 +76,16 @@ class Delivery:
             sent.append(None)
             self._start(self._until_answered(body, outcome, retry))
 
-    async def interaction(self, kind: str, payload: Json) -> Answer | Silence:
-        """Deliver once and wait: Slack never redelivers what a person did."""
+    async def interaction(self, kind: str, payload: Json) -> Acknowledgement | NoAcknowledgement:
+        """Deliver once and wait: Slack never redelivers an interaction."""
         sending = self.transport.send(kind, payload, None)
         try:
             return await (await asyncio.wait_for(sending, self._rules.ack_seconds))
         except TimeoutError:
-            return Silence("timeout")
+            return NoAcknowledgement("timeout")
 
     def forget(self) -> None:
-        """Stop redeliveries; what was sent stays sent."""
+        """Stop all deliveries and redeliveries that are under way."""
         for task in self.under_way:
             task.cancel()
 
@@ -96,7 +98,7 @@ class Delivery:
     async def _until_answered(
         self,
         body: Json,
-        outcome: "asyncio.Future[Answer | Silence] | None",
+        outcome: Pending | None,
         retry: Retry | None = None,
     ) -> None:
         first = retry.attempt if retry else 0
@@ -104,7 +106,7 @@ class Delivery:
             pending = outcome or await self.transport.send("events_api", body, retry)
             outcome = None
             result = await pending
-            if isinstance(result, Answer) or result.final or pause is None or attempt > 3:
+            if isinstance(result, Acknowledgement) or result.final or pause is None or attempt > 3:
                 return
             retry = Retry(attempt, result.reason)
             await asyncio.sleep(pause)

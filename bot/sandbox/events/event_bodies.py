@@ -1,4 +1,4 @@
-"""What happened in the workspace -> Events API bodies, to the app that subscribed to them."""
+"""Changes of the workspace -> Events API bodies, for an app that subscribed to them."""
 
 import secrets
 import time
@@ -25,28 +25,28 @@ class Events:
         self._delivery = delivery
 
     def posted(self, channel: str, post: Post) -> list[Json]:
-        """A message event, and app_mention beside it when the bot is named."""
-        event = {**self._shown(post), **self._place(channel, post.ts)}
+        """Deliver a message event, and an app_mention event if the message mentions the bot."""
+        event = {**self._event_message(post), **self._place(channel, post.ts)}
         events = [event]
         if self._mentions_bot(post.message) and self._workspace.kind(channel) != "im":
             events.append(self._mention(event))
         return self._deliver(channel, events)
 
     def edited(self, channel: str, post: Post, previous: Json) -> list[Json]:
-        """message_changed; a mention that was not there before is an app_mention too."""
+        """Deliver message_changed, and an app_mention event if the edit added the mention."""
         event = self._hidden(channel, "message_changed")
-        event["message"] = self._shown(post)
+        event["message"] = self._event_message(post)
         event["previous_message"] = previous
         events = [event]
         if self._mentions_bot(post.message) and not self._mentions_bot(previous):
-            shown = {**self._shown(post), **self._place(channel, post.ts)}
-            events.append(self._mention({**shown, "event_ts": event["event_ts"]}))
+            message = {**self._event_message(post), **self._place(channel, post.ts)}
+            events.append(self._mention({**message, "event_ts": event["event_ts"]}))
         return self._deliver(channel, events)
 
     def deleted(self, channel: str, post: Post) -> list[Json]:
         event = self._hidden(channel, "message_deleted")
         event["deleted_ts"] = post.ts
-        event["previous_message"] = self._shown(post)
+        event["previous_message"] = self._event_message(post)
         return self._deliver(channel, [event])
 
     def reaction(self, kind: str, user: str, channel: str, post: Post, name: str) -> list[Json]:
@@ -61,13 +61,13 @@ class Events:
         return self._deliver(channel, [event])
 
     def app(self, event: Json, channel: str) -> list[Json]:
-        """An event about the app itself: its home, an agent session."""
+        """Deliver an event about the app itself: its home, an agent session."""
         return self._deliver(
             channel, [{**event, "event_ts": event.get("event_ts", self._workspace.next_ts())}]
         )
 
     def body(self, event: Json, channel: str) -> Json:
-        """The envelope around an event, as the app gets it."""
+        """Return the envelope around an event, as the app receives it."""
         space = self._workspace
         place = space.channels.get(channel, {})
         return {
@@ -133,8 +133,8 @@ class Events:
         return mention
 
     @staticmethod
-    def _shown(post: Post) -> Json:
-        """A message as events carry it: of metadata only the type, unless one subscribes to it."""
+    def _event_message(post: Post) -> Json:
+        """Return a message as events carry it: only the type of its metadata, and no reactions."""
         message = deepcopy(post.message)
         message.pop("reactions", None)
         if "blocks" in message:

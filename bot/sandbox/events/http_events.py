@@ -9,7 +9,7 @@ from urllib.request import ProxyHandler, Request, build_opener
 
 from slack_sdk.signature import SignatureVerifier
 
-from bot.sandbox.events.delivery import Answer, Retry, Silence
+from bot.sandbox.events.delivery import Acknowledgement, NoAcknowledgement, Pending, Retry
 from bot.sandbox.workspace.refusal import Json
 from bot.sandbox.workspace.rules import Rules
 
@@ -25,16 +25,16 @@ class HttpEvents:
         self._opener = build_opener(ProxyHandler({}))
         self._verifier = SignatureVerifier(SIGNING_SECRET)
 
-    async def send(
-        self, kind: str, payload: Json, retry: Retry | None
-    ) -> "asyncio.Future[Answer | Silence]":
-        """Sent means answered here: the next one in order starts after it."""
+    async def send(self, kind: str, payload: Json, retry: Retry | None) -> Pending:
+        """The future is done already: over HTTP a payload is sent when the app has answered."""
         loop = asyncio.get_running_loop()
-        outcome: asyncio.Future[Answer | Silence] = loop.create_future()
+        outcome: Pending = loop.create_future()
         outcome.set_result(await asyncio.to_thread(self._request, kind, payload, retry))
         return outcome
 
-    def _request(self, kind: str, payload: Json, retry: Retry | None) -> Answer | Silence:
+    def _request(
+        self, kind: str, payload: Json, retry: Retry | None
+    ) -> Acknowledgement | NoAcknowledgement:
         body, content_type = _encoded(kind, payload)
         timestamp = str(int(time.time()))
         signature = self._verifier.generate_signature(timestamp=timestamp, body=body)
@@ -50,19 +50,21 @@ class HttpEvents:
         request = Request(self._url, body.encode(), headers)  # noqa: S310 - given by whoever starts it
         try:
             with self._opener.open(request, timeout=self._rules.ack_seconds) as response:
-                return Answer(_payload(response.read()))
+                return Acknowledgement(_payload(response.read()))
         except HTTPError as error:
             with error:
-                return Silence("http_error", final=error.headers.get("X-Slack-No-Retry") == "1")
+                return NoAcknowledgement(
+                    "http_error", final=error.headers.get("X-Slack-No-Retry") == "1"
+                )
         except TimeoutError:
-            return Silence("http_timeout")
+            return NoAcknowledgement("http_timeout")
         except (URLError, OSError) as error:
             late = isinstance(getattr(error, "reason", None), TimeoutError)
-            return Silence("http_timeout" if late else "connection_failed")
+            return NoAcknowledgement("http_timeout" if late else "connection_failed")
 
 
 def _encoded(kind: str, payload: Json) -> tuple[str, str]:
-    """Events are JSON; a command is a form, an interaction a form with JSON in it."""
+    """Body and content type: JSON for events, a form for commands, JSON in a form for others."""
     if kind == "events_api":
         return json.dumps(payload), "application/json"
     fields = payload if kind == "slash_commands" else {"payload": json.dumps(payload)}

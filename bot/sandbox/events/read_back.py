@@ -1,7 +1,7 @@
-"""Markdown blocks -> rich text, tables and headers: how Slack hands them back.
+"""Markdown blocks -> the rich text, tables and headers that Slack returns for them.
 
-Slack keeps no Markdown: whoever reads such a message finds other blocks than were sent, and more
-of them.
+Slack does not store Markdown: a reader of the message gets other blocks than the sender sent, and
+more of them.
 """
 
 from typing import Any
@@ -17,7 +17,7 @@ STYLES = {"strong": "bold", "em": "italic", "s": "strike"}
 
 
 def translated(blocks: list[Any]) -> list[Any]:
-    """All blocks, the Markdown ones replaced by what Slack makes of them."""
+    """Return the blocks with each Markdown block replaced by Slack's translation."""
     result: list[Any] = []
     for block in blocks:
         result += from_markdown(block["text"]) if block.get("type") == "markdown" else [block]
@@ -42,7 +42,7 @@ def from_markdown(text: str) -> list[Json]:
 
 
 def _append(blocks: list[Json], elements: list[Json]) -> None:
-    """Neighbouring text goes into one rich_text block."""
+    """Append elements, joining neighbouring text in one rich_text block."""
     if blocks and blocks[-1]["type"] == "rich_text":
         last = blocks[-1]["elements"][-1]
         if last["type"] == elements[0]["type"] == "rich_text_section":
@@ -65,7 +65,7 @@ def _block_elements(node: SyntaxTreeNode) -> list[Json]:
 
 
 def _list(node: SyntaxTreeNode, indent: int) -> list[Json]:
-    """One rich_text_list a run of items at one depth, as Slack has no nested lists."""
+    """Return one rich_text_list for each run of items at one depth: Slack has no nested lists."""
     style = "ordered" if node.type == "ordered_list" else "bullet"
     result: list[Json] = []
     for item in node.children:

@@ -1,4 +1,4 @@
-"""Messages and channels in the shape in which Slack shows them."""
+"""Messages in the JSON that Slack returns."""
 
 from copy import deepcopy
 
@@ -9,7 +9,7 @@ from bot.sandbox.workspace.workspace import Post, Workspace
 
 
 def bot_message(space: Workspace, content: Json, thread_ts: str | None) -> Json:
-    """A message of the app under trial."""
+    """Return a new message of the app under trial."""
     message: Json = {
         "type": "message",
         "user": space.bot.user_id,
@@ -33,8 +33,8 @@ def bot_message(space: Workspace, content: Json, thread_ts: str | None) -> Json:
     return message
 
 
-def shown(space: Workspace, channel: str, post: Post, *, metadata: bool = False) -> Json:
-    """A message as the Web API hands it back: Markdown translated, thread counted."""
+def api_message(space: Workspace, channel: str, post: Post, *, metadata: bool = False) -> Json:
+    """Return a message as the Web API does: Markdown translated, replies counted."""
     message = deepcopy(post.message)
     if not metadata:
         message.pop("metadata", None)

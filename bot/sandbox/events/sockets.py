@@ -7,12 +7,11 @@ from typing import Any
 
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
-from bot.sandbox.events.delivery import Answer, Retry, Silence
+from bot.sandbox.events.delivery import Acknowledgement, NoAcknowledgement, Pending, Retry
 from bot.sandbox.workspace.refusal import Json, Refusal
 from bot.sandbox.workspace.rules import Rules
 
 MOST_CONNECTIONS = 10
-Outcome = asyncio.Future[Answer | Silence]
 
 
 class Connection:
@@ -20,7 +19,7 @@ class Connection:
 
     def __init__(self, socket: WebSocket) -> None:
         self.socket = socket
-        self.waiting: dict[str, Outcome] = {}
+        self.waiting: dict[str, Pending] = {}
         self.draining = False
 
     def acknowledge(self, message: Any) -> None:
@@ -28,19 +27,19 @@ class Connection:
             return
         outcome = self.waiting.pop(str(message.get("envelope_id")), None)
         if outcome is not None and not outcome.done():
-            outcome.set_result(Answer(message.get("payload")))
+            outcome.set_result(Acknowledgement(message.get("payload")))
 
     def lost(self) -> None:
         for outcome in self.waiting.values():
             if not outcome.done():
-                outcome.set_result(Silence("timeout"))
+                outcome.set_result(NoAcknowledgement("timeout"))
         self.waiting.clear()
 
 
 class SocketMode:
-    """The transport of an app that connects to Slack, rather than the other way round.
+    """The transport of an app that connects to Slack instead of serving an endpoint.
 
-    While nobody is connected, what is sent waits: a person may write before the bot is up.
+    Payloads wait until an app is connected, so a person may write before the bot runs.
     """
 
     def __init__(self, rules: Rules, app_id: str = "A0FOOTNOTE") -> None:
@@ -58,7 +57,7 @@ class SocketMode:
         self._tickets.add(ticket)
         return ticket
 
-    async def send(self, kind: str, payload: Json, retry: Retry | None) -> Outcome:
+    async def send(self, kind: str, payload: Json, retry: Retry | None) -> Pending:
         envelope: Json = {
             "envelope_id": secrets.token_hex(16),
             "type": kind,
@@ -68,7 +67,7 @@ class SocketMode:
         if kind == "events_api":
             envelope["retry_attempt"] = retry.attempt if retry else 0
             envelope["retry_reason"] = retry.reason if retry else ""
-        outcome: Outcome = asyncio.get_running_loop().create_future()
+        outcome: Pending = asyncio.get_running_loop().create_future()
         while True:
             connection = await self._next()
             connection.waiting[envelope["envelope_id"]] = outcome
@@ -83,7 +82,7 @@ class SocketMode:
         return outcome
 
     async def serve(self, socket: WebSocket) -> None:
-        """The life of one connection: hello, acknowledgements, the end."""
+        """Serve one connection: send hello, read acknowledgements until it closes."""
         ticket = socket.query_params.get("ticket", "")
         if ticket not in self._tickets:
             await socket.close(1008)
@@ -104,9 +103,9 @@ class SocketMode:
             connection.lost()
 
     async def ask_to_disconnect(self, reason: str) -> int:
-        """Tell every connection to go, as Slack does when it refreshes them."""
-        asked = self._open()
-        for connection in asked:
+        """Ask every connection to close, as Slack does when it refreshes them."""
+        connections = self._open()
+        for connection in connections:
             await connection.socket.send_json(
                 {"type": "disconnect", "reason": reason, "debug_info": {"host": "sandbox"}}
             )
@@ -117,10 +116,10 @@ class SocketMode:
                 self._rules.close_seconds, asyncio.ensure_future, _close(connection.socket)
             )
         self._opened.clear() if not self._open() else None
-        return len(asked)
+        return len(connections)
 
     async def drop(self) -> int:
-        """Cut every connection without a word, as a broken network does."""
+        """Close every connection without a warning, as a broken network does."""
         cut = list(self.connections)
         for connection in cut:
             connection.draining = True
@@ -158,6 +157,6 @@ async def _close(socket: WebSocket) -> None:
         await socket.close(1000)
 
 
-def _give_up(outcome: Outcome) -> None:
+def _give_up(outcome: Pending) -> None:
     if not outcome.done():
-        outcome.set_result(Silence("timeout"))
+        outcome.set_result(NoAcknowledgement("timeout"))

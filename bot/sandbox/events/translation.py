@@ -1,4 +1,4 @@
-"""Text in Slack's wire format: what a person typed, as rich text; escaping both ways."""
+"""Text in Slack's wire format: as rich text, escaped and unescaped."""
 
 import re
 
@@ -9,13 +9,13 @@ TOKEN = re.compile(r"<([@#!]?)([^<>|]+)(?:\|([^<>]*))?>")
 
 
 def typed_blocks(text: str) -> list[Json]:
-    """The rich_text block that Slack's clients send along with what a person typed."""
+    """Return the rich_text block that Slack's clients send with a typed text."""
     section = {"type": "rich_text_section", "elements": token_elements(text)}
     return [{"type": "rich_text", "block_id": "typed", "elements": [section]}]
 
 
 def token_elements(text: str) -> list[Json]:
-    """Text with ``<@U…>`` and the like -> rich text elements."""
+    """Text with tokens such as ``<@U…>`` -> rich text elements."""
     elements: list[Json] = []
     position = 0
     for token in TOKEN.finditer(text):

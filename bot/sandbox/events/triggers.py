@@ -1,4 +1,4 @@
-"""Short-lived keys handed out with interactions: trigger_id and response_url."""
+"""Short-lived keys that an interaction carries: trigger_id and response_url."""
 
 import secrets
 import time
@@ -19,7 +19,7 @@ class Trigger:
 
 @dataclass
 class ResponseUrl:
-    """Where an app may answer an interaction up to five times within half an hour."""
+    """Target of an app's replies to an interaction: at most five within half an hour."""
 
     channel: str
     user: str
@@ -40,7 +40,7 @@ class Triggers:
         return key
 
     def take(self, key: object, seconds: float) -> str:
-        """The user behind a trigger_id, which works once and for a short time."""
+        """Return the user of a trigger_id, which works once and for a short time."""
         trigger = self._triggers.get(str(key))
         if trigger is None:
             raise Refusal("invalid_trigger_id")
@@ -57,7 +57,7 @@ class Triggers:
         return key
 
     def respond(self, key: str) -> ResponseUrl | Json:
-        """The target of a response_url, or Slack's answer when it is used up."""
+        """Return the target of a response_url, or Slack's error when the address is used up."""
         target = self._responses.get(key)
         if target is None or time.monotonic() - target.at > RESPONSE_SECONDS:
             return {"ok": False, "error": "expired_url"}

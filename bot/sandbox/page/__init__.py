@@ -1,1 +1,1 @@
-"""The workspace -> the page in the browser, and what a person does there."""
+"""The workspace -> its page in the browser."""

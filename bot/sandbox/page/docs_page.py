@@ -1,35 +1,31 @@
-"""A page of the docs as numbered lines, with the cited ones marked."""
+"""A document as numbered lines, with the cited lines marked."""
 
 import re
 
-from bot.sandbox.page.safe_html import Html, el
+from bot.sandbox.page.page_html import page_html
 
 LINES = re.compile(r"^L?(\d{1,7})(?:-L?(\d{1,7}))?$")
 
 
-def docs_page(path: str, text: str, wanted: str = "") -> Html:
-    """``wanted`` is ``10-20``; the script does the same for the fragment ``#L10-L20``."""
-    first, last = marked(wanted)
-    lines = text.split("\n")
-    if lines and not lines[-1]:
-        lines.pop()
+def docs_page(path: str, text: str | None, cited: str = "") -> str:
+    """Return the page of a document; a ``text`` of None says that the document does not exist.
+
+    ``cited`` is ``10-20``. The script does the same for the fragment ``#L10-L20``.
+    """
+    if text is None:
+        return page_html("docs.html", path=path, lines=None)
+    first, last = marked(cited)
     rows = [
-        el(
-            "li",
-            el("a", str(number), href=f"#L{number}", cls="number"),
-            el("code", line or " "),
-            id=f"L{number}",
-            cls="marked" if first <= number <= last else None,
-        )
-        for number, line in enumerate(lines, start=1)
+        (number, line, first <= number <= last)
+        for number, line in enumerate(text.removesuffix("\n").split("\n") if text else [], 1)
     ]
-    return el("main", el("h1", path), el("ol", rows, cls="lines"), cls="docs")
+    return page_html("docs.html", path=path, lines=rows)
 
 
-def marked(wanted: str) -> tuple[int, int]:
+def marked(cited: str) -> tuple[int, int]:
     """First and last marked line; (1, 0) marks none."""
-    found = LINES.match(wanted)
-    if not found:
+    match = LINES.match(cited)
+    if not match:
         return 1, 0
-    first = int(found.group(1))
-    return first, int(found.group(2) or first)
+    first = int(match[1])
+    return first, int(match[2] or first)

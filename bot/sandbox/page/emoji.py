@@ -1,151 +1,19 @@
-"""The names that Slack has for common emoji -> the characters themselves."""
+"""Slack's emoji names -> characters."""
 
-_NAMED = """
-eyes 👀
-+1 👍
-thumbsup 👍
--1 👎
-thumbsdown 👎
-white_check_mark ✅
-heavy_check_mark ✔️
-ballot_box_with_check ☑️
-warning ⚠️
-rotating_light 🚨
-fire 🔥
-mute 🔇
-tada 🎉
-books 📚
-book 📖
-mag 🔍
-hourglass ⌛
-hourglass_flowing_sand ⏳
-x ❌
-bulb 💡
-memo 📝
-sos 🆘
-speech_balloon 💬
-raising_hand 🙋
-raised_hands 🙌
-raised_hand ✋
-hand ✋
-wave 👋
-pray 🙏
-clap 👏
-ok_hand 👌
-muscle 💪
-point_up ☝️
-point_down 👇
-point_right 👉
-heart ❤️
-green_heart 💚
-broken_heart 💔
-smile 😄
-grin 😁
-joy 😂
-sweat_smile 😅
-slightly_smiling_face 🙂
-wink 😉
-thinking_face 🤔
-cry 😢
-sob 😭
-scream 😱
-sunglasses 😎
-face_with_rolling_eyes 🙄
-facepalm 🤦
-shrug 🤷
-see_no_evil 🙈
-robot_face 🤖
-rocket 🚀
-ship 🚢
-construction 🚧
-boom 💥
-zap ⚡
-bug 🐛
-wrench 🔧
-hammer 🔨
-gear ⚙️
-lock 🔒
-unlock 🔓
-key 🔑
-bell 🔔
-no_bell 🔕
-loudspeaker 📢
-mega 📣
-pager 📟
-telephone_receiver 📞
-phone ☎️
-email 📧
-computer 💻
-floppy_disk 💾
-package 📦
-link 🔗
-pushpin 📌
-clipboard 📋
-calendar 📆
-alarm_clock ⏰
-stopwatch ⏱️
-chart_with_upwards_trend 📈
-chart_with_downwards_trend 📉
-bar_chart 📊
-question ❓
-exclamation ❗
-bangbang ‼️
-no_entry ⛔
-no_entry_sign 🚫
-octagonal_sign 🛑
-red_circle 🔴
-large_orange_circle 🟠
-large_yellow_circle 🟡
-large_green_circle 🟢
-large_blue_circle 🔵
-white_circle ⚪
-information_source ℹ️
-arrow_up ⬆️
-arrow_down ⬇️
-arrow_right ➡️
-arrow_left ⬅️
-arrows_counterclockwise 🔄
-repeat 🔁
-new 🆕
-ok 🆗
-100 💯
-sparkles ✨
-star ⭐
-coffee ☕
-pizza 🍕
-skull 💀
-ghost 👻
-fire_engine 🚒
-ambulance 🚑
-police_car 🚓
-traffic_light 🚥
-checkered_flag 🏁
-triangular_flag_on_post 🚩
-trophy 🏆
-moneybag 💰
-credit_card 💳
-earth_africa 🌍
-cloud ☁️
-sunny ☀️
-snowflake ❄️
-turtle 🐢
-cat 🐱
-dog 🐶
-tophat 🎩
-wastebasket 🗑️
-no_good 🙅
-bow 🙇
-man-shrugging 🤷‍♂️
-woman-shrugging 🤷‍♀️
-crossed_fingers 🤞
-party_popper 🎉
-ear 👂
-brain 🧠
-seedling 🌱
-"""
-_EMOJI: dict[str, str] = dict(line.split(" ") for line in _NAMED.split("\n") if line)
+from emoji import emojize
+
+_OTHER_NAMES = {"octagonal_sign": "stop_sign"} | {
+    f"large_{color}_circle": f"{color}_circle" for color in ("orange", "yellow", "green")
+}
+"""Names in Slack that the library lists under another name."""
 
 
 def emoji(name: str) -> str:
-    """The character, without a skin tone; the name between colons where it is none of these."""
-    return _EMOJI.get(name.partition("::")[0], f":{name}:")
+    """Return the character without a skin tone, or ``:name:`` for an unknown name."""
+    stem = name.partition("::")[0]
+    for candidate in (_OTHER_NAMES.get(stem, stem), stem.replace("-", "_")):
+        code = f":{candidate}:"
+        character = emojize(code, language="alias")
+        if character != code:
+            return character
+    return f":{name}:"

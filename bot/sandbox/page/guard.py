@@ -1,7 +1,7 @@
-"""Who may talk to the sandbox: programs on this machine and its own page, no other web page.
+"""The sandbox serves programs on this machine and its own page, and refuses other web pages.
 
 A page on the open web can make a browser post to loopback; such a request names another origin. A
-name that is bound to 127.0.0.1 by somebody else (DNS rebinding) shows in the Host header.
+foreign name that resolves to 127.0.0.1 (DNS rebinding) shows in the Host header.
 """
 
 from urllib.parse import urlsplit
@@ -34,7 +34,7 @@ class Guard:
         headers = Headers(scope=scope)
         host, origin = headers.get("host", ""), headers.get("origin")
         if not _is_own(f"//{host}") or (origin and urlsplit(origin).netloc != host):
-            response = PlainTextResponse("This workspace is only for this machine.", 403)
+            response = PlainTextResponse("This workspace serves only this machine.", 403)
             await response(scope, receive, send)
             return
 

@@ -1,37 +1,54 @@
-"""The workspace as a person sees it: channels, messages, a thread, the app's home, a modal."""
+"""The workspace as one person sees it -> the values in the templates of the page."""
 
-import time
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from datetime import datetime
 
-from bot.sandbox.page.emoji import emoji
-from bot.sandbox.page.message_html import Place, block, message_body
-from bot.sandbox.page.safe_html import Html, el, join
+from bot.sandbox.events.sockets import SocketMode
+from bot.sandbox.page.page_html import Surface, page_html
 from bot.sandbox.webapi.slack import Slack
 from bot.sandbox.workspace.refusal import Json
 from bot.sandbox.workspace.workspace import Post
 
 HOME = "home"
 GROUPED_SECONDS = 300
+PARTS = {
+    "sidebar": "sidebar.html",
+    "title": "title.html",
+    "main": "main.html",
+    "thread": "thread.html",
+    "overlay": "modal.html",
+    "presence": "presence.html",
+}
+"""Id of an element of the page -> template of its content."""
 
 
 @dataclass(frozen=True)
 class Look:
-    """Who is looking at what."""
+    """Who is looking at which channel and thread."""
 
     user: str
     channel: str
     thread: str
 
     def address(self, **changes: str) -> str:
-        look = Look(**{**self.__dict__, **changes})
+        look = Look(**{**asdict(self), **changes})
         thread = f"&thread={look.thread}" if look.thread else ""
         return f"/?channel={look.channel}&user={look.user}{thread}"
 
 
+@dataclass(frozen=True)
+class Work:
+    """The app's current work in a thread."""
+
+    text: str
+    can_stop: bool
+
+
 def look_of(slack: Slack, query: dict[str, str]) -> Look:
-    """What is asked for, as far as it is there."""
+    """Read the address of the page, with defaults for people and channels that do not exist."""
     space = slack.workspace
-    people = speakers(slack)
+    people = [user for user, _ in _speakers(slack)]
     user = query.get("user", "")
     user = user if user in people else people[0]
     channel = query.get("channel", "")
@@ -44,258 +61,188 @@ def look_of(slack: Slack, query: dict[str, str]) -> Look:
     return Look(user, channel, thread if space.find(channel, thread) else "")
 
 
-def speakers(slack: Slack) -> list[str]:
-    """Everybody who can be spoken as."""
+def whole_page(slack: Slack, look: Look) -> str:
+    return page_html("workspace.html", screen=Screen(slack, look), look=look)
+
+
+def parts(slack: Slack, look: Look) -> dict[str, str]:
+    """Return the HTML of each part of the page that can change, by the id of its element."""
+    screen = Screen(slack, look)
+    return {name: page_html(file, screen=screen, look=look) for name, file in PARTS.items()}
+
+
+def version(slack: Slack) -> str:
+    """Return a text that changes whenever the page does."""
+    space = slack.workspace
+    statuses = sum(bool(space.status(*key)) for key in space.statuses)
+    return f"{space.version}.{_connections(slack)}.{statuses}"
+
+
+def _connections(slack: Slack) -> int:
+    transport = slack.delivery.transport
+    return len(transport.connections) if isinstance(transport, SocketMode) else 1
+
+
+def _speakers(slack: Slack) -> list[tuple[str, str]]:
+    """Id and name of each person whom a visitor of the page can speak as."""
     return [
-        user_id
+        (user_id, str(person["real_name"]))
         for user_id, person in slack.workspace.users.items()
         if "error" not in person and not person["is_bot"] and user_id != "USLACKBOT"
     ]
 
 
-def name(slack: Slack, identifier: str) -> str:
-    space = slack.workspace
-    person = space.users.get(identifier, {})
-    place = space.channels.get(identifier, {})
-    display = person.get("profile", {}).get("display_name")
-    return str(display or person.get("name") or place.get("name") or identifier)
+class Screen:
+    """The values that the templates show to one person."""
 
+    def __init__(self, slack: Slack, look: Look) -> None:
+        self._slack = slack
+        self._space = slack.workspace
+        self._look = look
+        self.bot = self._space.bot.name
+        self.team = str(self._space.team["name"])
+        self.version = version(slack)
+        self.is_connected = _connections(slack) > 0
+        self.speakers = _speakers(slack)
+        self.shortcuts = slack.manifest.shortcuts
+        self.direct_channel = str(self._space.direct_channel(look.user)["id"])
+        self.is_home = look.channel == HOME
+        self.home_surface = self._surface(user=look.user)
+        self.home = self._space.homes.get(look.user)
 
-def sidebar(slack: Slack, look: Look) -> Html:
-    space = slack.workspace
-    groups = ("channel", "group", "mpim")
-    places = [place for place in space.channels.values() if space.kind(place["id"]) in groups]
-    direct = space.direct_channel(look.user)["id"]
-    signs = {"channel": "#", "group": "🔒", "mpim": "@"}
-    return join(
-        [
-            el("h2", "Channels"),
-            el("ul", [
-                _entry(look, place["id"], signs[space.kind(place["id"])], str(place["name"]),
-                       "shared" if place.get("is_ext_shared") else "")
-                for place in places
-            ]),
-            el("h2", "Apps"),
-            el("ul", [
-                _entry(look, direct, "✦", space.bot.name),
-                _entry(look, HOME, "⌂", f"{space.bot.name} home"),
-            ]),
+    # the channel
+
+    @property
+    def channels(self) -> list[tuple[str, str, str, str]]:
+        """Id, sign, name and note of each channel in the sidebar."""
+        signs = {"channel": "#", "group": "🔒", "mpim": "@"}
+        return [
+            (id_, signs[kind], str(place["name"]), "shared" if place.get("is_ext_shared") else "")
+            for id_, place in self._space.channels.items()
+            if (kind := self._space.kind(id_)) in signs
         ]
-    )  # fmt: skip
 
+    @property
+    def is_direct(self) -> bool:
+        return bool(self._space.channel(self._look.channel)["is_im"])
 
-def _entry(look: Look, channel: str, sign: str, label: str, note: str = "") -> Html:
-    here = "here" if look.channel == channel else None
-    address = look.address(channel=channel, thread="")
-    return el(
-        "li",
-        el("a", el("span", sign, cls="sign"), label, _note(note), href=address, cls=here),
-    )
+    @property
+    def channel_name(self) -> str:
+        return self.bot if self.is_direct else f"#{self._name(self._look.channel)}"
 
+    @property
+    def members(self) -> int:
+        return len(self._space.members(self._look.channel))
 
-def _note(note: str) -> Html | None:
-    return el("span", note, cls="note") if note else None
+    @property
+    def prompts(self) -> list[tuple[str, str]]:
+        """Title and message of each suggestion in an empty channel."""
+        prompts = self._space.prompts.get(self._look.channel, {}).get("prompts")
+        if prompts:
+            return [(str(prompt["title"]), str(prompt["message"])) for prompt in prompts]
+        start = "" if self.is_direct else f"@{self.bot} "
+        return [(text, start + text) for text in self._slack.prompts]
 
+    # messages
 
-def main_title(slack: Slack, look: Look) -> Html:
-    if look.channel == HOME:
-        return el("h1", f"{slack.workspace.bot.name} home")
-    place = slack.workspace.channel(look.channel)
-    if place["is_im"]:
-        return el("h1", slack.workspace.bot.name, el("small", "app"))
-    members = len(slack.workspace.members(look.channel))
-    return join(
-        [
-            el("h1", f"#{place['name']}", el("small", f"{members} members")),
-            el("button", "Fire a sample alert", type_="button", cls="button", data_do="alert",
-               data_channel=look.channel),
-        ]
-    )  # fmt: skip
+    @property
+    def posts(self) -> list[tuple[Post, bool]]:
+        """Messages of the channel, each with whether it follows one by the same author."""
+        return self._grouped(
+            post
+            for post in self._space.in_order(self._look.channel)
+            if not post.is_reply or post.message.get("subtype") == "thread_broadcast"
+        )
 
+    @property
+    def thread(self) -> list[tuple[Post, bool]]:
+        """Messages of the open thread, root first; empty without an open thread."""
+        channel = self._look.channel
+        root = self._space.find(channel, self._look.thread)
+        return self._grouped([root, *self._space.replies(channel, root.ts)] if root else [])
 
-def main(slack: Slack, look: Look) -> Html:
-    """The messages of a channel, or the app's home."""
-    if look.channel == HOME:
-        return _home(slack, look)
-    posts = [
-        post
-        for post in slack.workspace.in_order(look.channel)
-        if post.viewer in (None, look.user)
-        and (not post.is_reply or post.message.get("subtype") == "thread_broadcast")
-    ]
-    if not posts:
-        return _welcome(slack, look)
-    return join([*_messages(slack, look, posts), _status(slack, look, "")])
+    def _grouped(self, posts: "Iterator[Post] | list[Post]") -> list[tuple[Post, bool]]:
+        visible = [post for post in posts if post.viewer in (None, self._look.user)]
+        before = [None, *visible[:-1]]
+        return [(post, _follows(last, post)) for last, post in zip(before, visible, strict=False)]
 
+    def states(self, post: Post, *, inside: bool, follows: bool) -> str:
+        """Classes of a message; ``inside`` is true in the thread at the right."""
+        states = {
+            "follows": follows,
+            "ephemeral": post.viewer is not None,
+            "streaming": post.streaming_since is not None,
+            "tombstone": post.message.get("subtype") == "tombstone",
+            "open": not inside and post.ts == self._look.thread,
+        }
+        return " ".join(["message", *(name for name, is_so in states.items() if is_so)])
 
-def thread(slack: Slack, look: Look) -> Html:
-    """The thread at the right, root first."""
-    root = slack.workspace.find(look.channel, look.thread)
-    if root is None:
-        return Html("")
-    posts = [root, *slack.workspace.replies(look.channel, root.ts)]
-    posts = [post for post in posts if post.viewer in (None, look.user)]
-    return join([*_messages(slack, look, posts, inside=True), _status(slack, look, root.ts)])
+    def surface(self, post: Post) -> Surface:
+        look = self._look
+        return self._surface(channel=look.channel, ts=post.ts, user=look.user)
 
+    def author(self, post: Post) -> str:
+        return str(post.message.get("username") or self._name(_author_id(post)))
 
-def _messages(slack: Slack, look: Look, posts: list[Post], *, inside: bool = False) -> list[Html]:
-    shown: list[Html] = []
-    before: Post | None = None
-    for post in posts:
-        shown.append(_message(slack, look, post, inside=inside, follows=_follows(before, post)))
-        before = post
-    return shown
+    def is_bot(self, post: Post) -> bool:
+        return _author_id(post) == self._space.bot.user_id
 
+    def tint(self, post: Post) -> int:
+        """Number of the color behind the author's initial."""
+        return sum(map(ord, _author_id(post))) % 6
 
-def _follows(before: Post | None, post: Post) -> bool:
-    """The same author, shortly after: no need to say again who speaks."""
-    if before is None or before.viewer != post.viewer:
-        return False
-    same = _author_id(before) == _author_id(post)
-    return same and float(post.ts) - float(before.ts) < GROUPED_SECONDS
+    def time_of(self, post: Post) -> datetime:
+        return datetime.fromtimestamp(float(post.ts)).astimezone()
 
+    def replies(self, post: Post) -> tuple[int, str]:
+        """Number of replies, and the app's status in their thread."""
+        replies = self._space.replies(self._look.channel, post.root_ts)
+        count = sum(not reply.viewer for reply in replies)
+        return count, self._space.status(self._look.channel, post.root_ts)
 
-def _message(slack: Slack, look: Look, post: Post, *, inside: bool, follows: bool) -> Html:
-    message = post.message
-    place = Place(lambda one: name(slack, one), channel=look.channel, ts=post.ts, user=look.user)
-    states = {
-        "follows": follows,
-        "ephemeral": post.viewer is not None,
-        "streaming": post.streaming_since is not None,
-        "tombstone": message.get("subtype") == "tombstone",
-        "open": not inside and post.ts == look.thread,
-    }
-    classes = " ".join(["message", *(state for state, is_so in states.items() if is_so)])
-    return el(
-        "article",
-        None if follows else _avatar(slack, post),
-        el(
-            "div",
-            el("p", "Only visible to you", cls="quiet") if post.viewer else None,
-            None if follows else _byline(slack, post),
-            _tasks(post),
-            message_body(message, place),
-            el("span", "(edited)", cls="quiet") if message.get("edited") else None,
-            _reactions(message),
-            None if inside else _replies(slack, look, post),
-            cls="body",
-        ),
-        None if post.viewer else _tools(slack, look, post, inside=inside),
-        cls=classes,
-        id=None if inside else f"m{post.ts}",
-    )
+    def work_in(self, thread_ts: str) -> Work | None:
+        """The app's work in a thread; the Stop button is there while it can be stopped."""
+        channel = self._look.channel
+        status = self._space.status(channel, thread_ts)
+        streams = any(
+            post.streaming_since is not None and post.root_ts == thread_ts
+            for post in self._space.in_order(channel)
+        )
+        if not status and not streams:
+            return None
+        session = self._space.sessions.get((channel, thread_ts), {})
+        return Work(status or "is writing…", streams or session.get("status") == "processing")
+
+    # the modal
+
+    @property
+    def modal(self) -> Json | None:
+        """The view on top of this person's screen."""
+        stack = self._space.view_stacks.get(self._look.user, [])
+        return self._space.views[stack[-1]] if stack else None
+
+    @property
+    def modal_surface(self) -> Surface:
+        view = self.modal
+        return self._surface(user=self._look.user, **{"view-id": view["id"]} if view else {})
+
+    def _surface(self, **target: str) -> Surface:
+        return Surface(self._name, target)
+
+    def _name(self, identifier: str) -> str:
+        person = self._space.users.get(identifier, {})
+        place = self._space.channels.get(identifier, {})
+        display = person.get("profile", {}).get("display_name")
+        return str(display or person.get("name") or place.get("name") or identifier)
 
 
 def _author_id(post: Post) -> str:
     return str(post.message.get("user") or post.message.get("bot_id") or "")
 
 
-def _author(slack: Slack, post: Post) -> str:
-    return str(post.message.get("username") or name(slack, _author_id(post)))
-
-
-def _avatar(slack: Slack, post: Post) -> Html:
-    author = _author(slack, post)
-    if _author_id(post) == slack.workspace.bot.user_id:
-        return el("span", "✦", cls="avatar bot")
-    tint = sum(map(ord, _author_id(post))) % 6
-    return el("span", author[:1].upper(), cls=f"avatar tint{tint}")
-
-
-def _byline(slack: Slack, post: Post) -> Html:
-    app = el("span", "app", cls="badge") if post.message.get("bot_id") else None
-    at = time.localtime(float(post.ts))
-    clock = el("time", time.strftime("%H:%M", at), title=time.strftime("%Y-%m-%d %H:%M:%S", at))
-    return el("p", el("b", _author(slack, post)), app, clock, cls="byline")
-
-
-def _tasks(post: Post) -> Html | None:
-    signs = {"pending": "○", "in_progress": "◐", "complete": "●", "error": "✕"}
-    lines = [
-        el("li", signs.get(str(chunk.get("status")), "▸"), " ", str(chunk.get("title", "")))
-        for chunk in post.chunks
-    ]
-    return el("ul", lines, cls="tasks") if lines else None
-
-
-def _reactions(message: Json) -> Html | None:
-    shown = [
-        el("span", emoji(one["name"]), " ", str(one["count"]), cls="reaction")
-        for one in message.get("reactions", [])
-    ]
-    return el("div", shown, cls="reactions") if shown else None
-
-
-def _replies(slack: Slack, look: Look, post: Post) -> Html | None:
-    replies = [one for one in slack.workspace.replies(look.channel, post.root_ts) if not one.viewer]
-    status = slack.workspace.status(look.channel, post.root_ts)
-    if not replies and not status:
-        return None
-    count = f"{len(replies)} {'reply' if len(replies) == 1 else 'replies'}" if replies else ""
-    line = el("span", f"{slack.workspace.bot.name} {status}", cls="working") if status else None
-    return el("a", count, line, href=look.address(thread=post.root_ts), cls="replies")
-
-
-def _tools(slack: Slack, look: Look, post: Post, *, inside: bool) -> Html:
-    mine = post.message.get("user") == look.user
-    where = {"data_channel": look.channel, "data_ts": post.ts, "data_user": look.user}
-    shortcuts = [
-        el("button", label, type_="button", data_do="shortcut", data_callback_id=callback, **where)
-        for callback, label in slack.manifest.shortcuts
-    ]
-    reply = el("a", "Reply in thread", href=look.address(thread=post.root_ts))
-    own = [
-        el("button", "Edit", type_="button", data_do="edit", data_text=str(post.message["text"]),
-           **where),
-        el("button", "Delete", type_="button", data_do="delete", **where),
-    ] if mine else []  # fmt: skip
-    return el("div", None if inside else reply, shortcuts, own, cls="tools")
-
-
-def _status(slack: Slack, look: Look, thread_ts: str) -> Html:
-    """The line under a thread while the app works, with Stop while it can be stopped."""
-    status = slack.workspace.status(look.channel, thread_ts)
-    streams = any(
-        post.streaming_since is not None and post.root_ts == thread_ts
-        for post in slack.workspace.in_order(look.channel)
-    )
-    if not status and not streams:
-        return Html("")
-    session = slack.workspace.sessions.get((look.channel, thread_ts), {})
-    stop = el(
-        "button", "Stop", type_="button", cls="button", data_do="stop", data_user=look.user,
-        data_channel=look.channel, data_thread=thread_ts,
-    ) if streams or session.get("status") == "processing" else None  # fmt: skip
-    dots = el("span", el("i"), el("i"), el("i"), cls="dots", aria_hidden="true")
-    return el(
-        "p", dots, el("b", slack.workspace.bot.name), " ", status or "is writing…", stop,
-        cls="status", role="status",
-    )  # fmt: skip
-
-
-def _welcome(slack: Slack, look: Look) -> Html:
-    bot = slack.workspace.bot.name
-    place = slack.workspace.channel(look.channel)
-    prompts = slack.workspace.prompts.get(look.channel, {}).get("prompts") or [
-        {"title": text, "message": text if place["is_im"] else f"@{bot} {text}"}
-        for text in slack.prompts
-    ]
-    buttons = [
-        el("button", str(prompt["title"]), type_="button", cls="button", data_do="suggest",
-           data_text=str(prompt["message"]))
-        for prompt in prompts
-    ]  # fmt: skip
-    hint = (
-        f"Write to {bot} here; nobody else reads along."
-        if place["is_im"]
-        else f"Mention @{bot} to ask. It answers in a thread."
-    )
-    return el("div", el("p", "✦", cls="mark"), el("p", hint), el("div", buttons), cls="welcome")
-
-
-def _home(slack: Slack, look: Look) -> Html:
-    view = slack.workspace.homes.get(look.user)
-    if view is None:
-        return el("div", el("p", "Nothing is published here yet."), cls="welcome")
-    place = Place(lambda one: name(slack, one), user=look.user)
-    return el("div", [block(one, place) for one in view["blocks"]], cls="home")
+def _follows(before: Post | None, post: Post) -> bool:
+    """The same author, shortly after: the page does not repeat the name."""
+    if before is None or before.viewer != post.viewer:
+        return False
+    same = _author_id(before) == _author_id(post)
+    return same and float(post.ts) - float(before.ts) < GROUPED_SECONDS

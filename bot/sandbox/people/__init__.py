@@ -1,1 +1,1 @@
-"""What people and tests do -> changes of the workspace and payloads for the bot."""
+"""Actions of people and tests -> changes of the workspace and payloads for the bot."""

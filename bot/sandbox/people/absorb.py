@@ -1,7 +1,7 @@
-"""A described or delivered past -> workspace: reset bodies and events given from outside.
+"""Reset bodies and events from outside -> workspace.
 
-Slack only sends events from places and people that exist; so whoever an event names is there from
-then on, and its message can be read back.
+Slack only sends events from channels and people that exist, so the workspace adds everybody whom an
+event names, and its message can be read back.
 """
 
 import re
@@ -15,23 +15,23 @@ from bot.sandbox.workspace.workspace import Post, Workspace
 MENTION = re.compile(r"<@([UW][A-Z0-9]+)")
 
 
-def reset(space: Workspace, given: Json) -> None:
-    """Begin anew with other people, places and messages already there."""
-    space.clear(_bot(given.get("bot")), _team(given.get("team")))
-    for user_id, fields in _by_id(given.get("users")):
+def reset(space: Workspace, state: Json) -> None:
+    """Start again with other people and channels, and with earlier messages."""
+    space.clear(_bot(state.get("bot")), _team(state.get("team")))
+    for user_id, fields in _by_id(state.get("users")):
         _add_user(space, user_id, fields)
-    for channel_id, fields in _by_id(given.get("channels")):
-        known = space.channels.get(channel_id) or places.channel(channel_id, fields.get("name"))
-        space.channels[channel_id] = {**known, **fields}
-    for key, messages in (given.get("threads") or {}).items():
+    for channel_id, fields in _by_id(state.get("channels")):
+        place = space.channels.get(channel_id) or places.channel(channel_id, fields.get("name"))
+        space.channels[channel_id] = {**place, **fields}
+    for key, messages in (state.get("threads") or {}).items():
         channel_id = key.partition("/")[0]
         for message in messages:
             add_message(space, channel_id, message)
-    space.usergroups = list(given.get("usergroups") or [])
+    space.usergroups = list(state.get("usergroups") or [])
 
 
 def take_in(space: Workspace, body: Json) -> None:
-    """Let the workspace agree with an event that is about to be delivered as given."""
+    """Change the workspace so that it agrees with an event from outside."""
     event = body.get("event")
     if not isinstance(event, dict) or not event.get("channel"):
         return
@@ -52,7 +52,7 @@ def take_in(space: Workspace, body: Json) -> None:
 
 
 def _take_change(space: Workspace, channel_id: str, message: Any) -> None:
-    """The message as it is from now on; one that is older than the workspace comes with it."""
+    """Store the new text of a message, or the whole message if the workspace lacks it."""
     if not isinstance(message, dict) or not message.get("ts"):
         return
     post = space.find(channel_id, message["ts"])
@@ -63,20 +63,22 @@ def _take_change(space: Workspace, channel_id: str, message: Any) -> None:
     space.changed()
 
 
-def add_message(space: Workspace, channel_id: str, given: Json) -> None:
-    """Keep a message given whole, with the place and the people it names."""
+def add_message(space: Workspace, channel_id: str, original: Json) -> None:
+    """Store a complete message, and add its channel and the people that it names."""
     if channel_id not in space.channels:
-        user = {"user": given["user"]} if channel_id.startswith("D") and "user" in given else {}
+        user = (
+            {"user": original["user"]} if channel_id.startswith("D") and "user" in original else {}
+        )
         space.channels[channel_id] = places.channel(channel_id, **user)
-    named = [*MENTION.findall(str(given.get("text", ""))), given.get("user")]
+    named = [*MENTION.findall(str(original.get("text", ""))), original.get("user")]
     for user_id in named:
         if isinstance(user_id, str) and user_id not in space.users:
             _add_user(space, user_id, {})
-    ts = str(given["ts"])
+    ts = str(original["ts"])
     if space.find(channel_id, ts):
         return
     inner = {"channel", "event_ts", "channel_type"}
-    message = {key: value for key, value in given.items() if key not in inner}
+    message = {key: value for key, value in original.items() if key not in inner}
     message["type"] = "message"
     if message.get("thread_ts") == ts or not isinstance(message.get("thread_ts"), str):
         message.pop("thread_ts", None)
@@ -91,35 +93,35 @@ def _add_user(space: Workspace, user_id: str, fields: Json) -> None:
     )
 
 
-def _bot(given: Any) -> Bot:
-    if isinstance(given, str):
-        return Bot(user_id=given)
-    given = given or {}
+def _bot(value: Any) -> Bot:
+    if isinstance(value, str):
+        return Bot(user_id=value)
+    value = value or {}
     default = Bot()
-    either = str(given.get("id", ""))
+    either = str(value.get("id", ""))
     ids = {either[:1]: either}
     return Bot(
-        user_id=given.get("user_id") or given.get("user") or ids.get("U") or default.user_id,
-        bot_id=given.get("bot_id") or given.get("bot") or ids.get("B") or default.bot_id,
-        app_id=given.get("app_id") or given.get("app") or default.app_id,
-        name=given.get("name") or default.name,
+        user_id=value.get("user_id") or value.get("user") or ids.get("U") or default.user_id,
+        bot_id=value.get("bot_id") or value.get("bot") or ids.get("B") or default.bot_id,
+        app_id=value.get("app_id") or value.get("app") or default.app_id,
+        name=value.get("name") or default.name,
     )
 
 
-def _team(given: Any) -> Json:
-    if isinstance(given, str):
-        return places.team(given)
-    given = dict(given or {})
-    wanted = {"team_id": given.pop("id", None) or given.pop("team_id", None)}
-    wanted |= {key: given.pop(key, None) for key in ("name", "domain")}
-    return {**places.team(**{key: value for key, value in wanted.items() if value}), **given}
+def _team(value: Any) -> Json:
+    if isinstance(value, str):
+        return places.team(value)
+    value = dict(value or {})
+    fields = {"team_id": value.pop("id", None) or value.pop("team_id", None)}
+    fields |= {key: value.pop(key, None) for key in ("name", "domain")}
+    return {**places.team(**{key: value for key, value in fields.items() if value}), **value}
 
 
-def _by_id(given: Any) -> list[tuple[str, Json]]:
-    """Objects by id, from ``{id: fields}``, ``{id: name}`` or a list of objects with an id."""
-    if isinstance(given, dict):
+def _by_id(entries: Any) -> list[tuple[str, Json]]:
+    """Id and fields of each object in ``{id: fields}``, ``{id: name}`` or a list of objects."""
+    if isinstance(entries, dict):
         return [
             (key, {"name": value} if isinstance(value, str) else dict(value or {}))
-            for key, value in given.items()
+            for key, value in entries.items()
         ]
-    return [(str(one["id"]), dict(one)) for one in given or []]
+    return [(str(one["id"]), dict(one)) for one in entries or []]

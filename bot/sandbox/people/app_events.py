@@ -1,4 +1,4 @@
-"""What a person does with the app itself: opens its home, stops its work."""
+"""Actions of a person on the app itself: open its home, stop its work."""
 
 from bot.sandbox.webapi.slack import Slack
 from bot.sandbox.workspace.refusal import Json
@@ -15,7 +15,7 @@ def open_home(slack: Slack, user: str, tab: str = "home") -> list[Json]:
 
 
 def stop(slack: Slack, user: str, channel: str, thread_ts: str) -> list[Json]:
-    """The Stop button: streams end at once, the session is the app's to change."""
+    """Press the Stop button: streams end at once; the app itself has to end its session."""
     space = slack.workspace
     streaming = [
         post

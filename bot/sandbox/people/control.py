@@ -1,22 +1,22 @@
-"""What people and tests do to the sandbox, over HTTP.
+"""HTTP endpoints of the sandbox for people and tests.
 
-The first part is the sandbox's fixed interface, the second is what the page needs besides.
+The first part is fixed; the second part is for the page and may change.
 
 ``POST /sandbox/say``         a person (or ``bot``, with or without its user) posts: channel,
                               user, text, thread_ts?,
                               attachments?, blocks?, files?, bot?, broadcast?, typed? -> ts,
                               channel, events as delivered. ``@Name`` becomes a mention;
                               ``typed`` text is escaped as Slack's composer does it
-``POST /sandbox/event``       one event body or a list, delivered exactly as given -> delivered:
-                              how many; the rest waits for the app to connect.
+``POST /sandbox/event``       one event body or a list, delivered exactly as it is -> delivered:
+                              how many; the others wait for the app to connect.
                               ``retry_num`` and ``retry_reason`` in a body become retry fields;
                               the message in it can be read back from then on
 ``GET  /sandbox/messages``    channel, thread_ts? -> messages, blocks as the bot sent them. A
-                              thread is what everybody sees of it; in a channel ephemeral
-                              messages are there too, with who sees them in ``_viewer``
+                              thread has only messages that everybody sees; a channel has
+                              ephemeral messages too, with their reader in ``_viewer``
 ``GET  /sandbox/calls``       every Web API call: method, args, response, at
-``POST /sandbox/reset``       bot, team, users, channels, threads, usergroups, rules: begin anew;
-                              connections stay
+``POST /sandbox/reset``       bot, team, users, channels, threads, usergroups, rules: start again;
+                              connections stay open
 ``POST /sandbox/fail``        method (``*`` for any), error, status, retry_after, delay, times
 
 ``POST /sandbox/edit``        channel, ts, text -> events
@@ -58,92 +58,92 @@ from bot.sandbox.workspace.refusal import Json, Refusal
 Body = Callable[[Slack, Any], Awaitable[Json]]
 
 
-async def say(slack: Slack, given: Json) -> Json:
-    channel, post, events = people.say(slack, given)
+async def say(slack: Slack, request: Json) -> Json:
+    channel, post, events = people.say(slack, request)
     return {"ts": post.ts, "channel": channel, "events": events}
 
 
-async def edit(slack: Slack, given: Json) -> Json:
-    return {"events": people.edit(slack, given["channel"], given["ts"], str(given["text"]))}
+async def edit(slack: Slack, request: Json) -> Json:
+    return {"events": people.edit(slack, request["channel"], request["ts"], str(request["text"]))}
 
 
-async def delete(slack: Slack, given: Json) -> Json:
-    return {"events": people.delete(slack, given["channel"], given["ts"])}
+async def delete(slack: Slack, request: Json) -> Json:
+    return {"events": people.delete(slack, request["channel"], request["ts"])}
 
 
-async def alert(slack: Slack, given: Json) -> Json:
-    return await say(slack, {"channel": given["channel"], **SAMPLE_ALERT})
+async def alert(slack: Slack, request: Json) -> Json:
+    return await say(slack, {"channel": request["channel"], **SAMPLE_ALERT})
 
 
-async def react(slack: Slack, given: Json) -> Json:
+async def react(slack: Slack, request: Json) -> Json:
     space = slack.workspace
-    channel, user = str(given["channel"]), str(space.user(given["user"])["id"])
-    post = space.post(channel, given["ts"])
-    change = reactions.unreact if given.get("remove") else reactions.react
-    return {"events": change(slack, channel, post, user, str(given["name"]))}
+    channel, user = str(request["channel"]), str(space.user(request["user"])["id"])
+    post = space.post(channel, request["ts"])
+    change = reactions.unreact if request.get("remove") else reactions.react
+    return {"events": change(slack, channel, post, user, str(request["name"]))}
 
 
-async def home(slack: Slack, given: Json) -> Json:
-    return {"events": app_events.open_home(slack, given["user"], str(given.get("tab", "home")))}
+async def home(slack: Slack, request: Json) -> Json:
+    return {"events": app_events.open_home(slack, request["user"], str(request.get("tab", "home")))}
 
 
-async def stop(slack: Slack, given: Json) -> Json:
+async def stop(slack: Slack, request: Json) -> Json:
     return {
         "events": app_events.stop(
-            slack, str(given["user"]), str(given["channel"]), str(given["thread_ts"])
+            slack, str(request["user"]), str(request["channel"]), str(request["thread_ts"])
         )
     }
 
 
-async def event(slack: Slack, given: Any) -> Json:
-    bodies = given if isinstance(given, list) else [given]
+async def event(slack: Slack, request: Any) -> Json:
+    bodies = request if isinstance(request, list) else [request]
     for body in bodies:
         absorb.take_in(slack.workspace, body)
     return {"delivered": await slack.delivery.events_in_order(bodies)}
 
 
-async def reset(slack: Slack, given: Json) -> Json:
+async def reset(slack: Slack, request: Json) -> Json:
     slack.delivery.forget()
     slack.failures.clear()
     slack.calls.clear()
     slack.posted_at.clear()
-    slack.rules.change(**{**slack.first_rules, **given.get("rules", {})})
-    absorb.reset(slack.workspace, given)
+    slack.rules.change(**{**slack.first_rules, **request.get("rules", {})})
+    absorb.reset(slack.workspace, request)
     return {"ok": True}
 
 
-async def fail(slack: Slack, given: Json) -> Json:
-    slack.failures.order(Failure(**given))
+async def fail(slack: Slack, request: Json) -> Json:
+    slack.failures.order(Failure(**request))
     return {"ok": True}
 
 
-async def rules(slack: Slack, given: Json) -> Json:
-    slack.rules.change(**given)
+async def rules(slack: Slack, request: Json) -> Json:
+    slack.rules.change(**request)
     return {"ok": True}
 
 
-async def disconnect(slack: Slack, given: Json) -> Json:
+async def disconnect(slack: Slack, request: Json) -> Json:
     transport = slack.delivery.transport
     if not isinstance(transport, SocketMode):
         raise Refusal("socket_mode_not_enabled")
-    if given.get("drop"):
+    if request.get("drop"):
         return {"dropped": await transport.drop()}
-    reason = str(given.get("reason", "refresh_requested"))
+    reason = str(request.get("reason", "refresh_requested"))
     return {"asked": await transport.ask_to_disconnect(reason)}
 
 
 def messages(slack: Slack, query: dict[str, str]) -> Json:
     space = slack.workspace
     channel, thread_ts = query.get("channel", ""), query.get("thread_ts")
-    found = []
+    selected = []
     for post in space.in_order(channel):
         if thread_ts and (post.root_ts != thread_ts or post.viewer):
             continue
         message = deepcopy(post.message)
         if post.viewer:
             message["_viewer"] = post.viewer
-        found.append(message)
-    return {"messages": found}
+        selected.append(message)
+    return {"messages": selected}
 
 
 def calls(slack: Slack, _query: dict[str, str]) -> Json:
@@ -195,8 +195,8 @@ def routes(slack: Slack) -> list[Route]:
         if body is None:
             return JSONResponse({"ok": False, "error": "no such endpoint"}, 404)
         try:
-            given = await request.json() if await request.body() else {}
-            return JSONResponse(await body(slack, given))
+            content = await request.json() if await request.body() else {}
+            return JSONResponse(await body(slack, content))
         except Refusal as refusal:
             return JSONResponse(refusal.body(), 400)
         except (KeyError, TypeError, ValueError, AttributeError) as error:

@@ -1,11 +1,11 @@
-"""What a person does with the app's buttons, modals and commands -> the payload it gets."""
+"""Actions on the app's buttons, commands and shortcuts -> the payloads that the app gets."""
 
 import time
 from collections.abc import Iterator
 from typing import Any
 
-from bot.sandbox.events.delivery import Answer
-from bot.sandbox.events.shapes import shown
+from bot.sandbox.events.delivery import Acknowledgement
+from bot.sandbox.events.shapes import api_message
 from bot.sandbox.events.triggers import ResponseUrl
 from bot.sandbox.webapi.responses import respond
 from bot.sandbox.webapi.slack import Slack
@@ -22,14 +22,14 @@ CHOICES = {
 }
 
 
-async def click(slack: Slack, given: Json) -> Json:
-    """A button (or feedback button) of a message, a modal or the App Home is pressed."""
-    user = str(slack.workspace.user(given["user"])["id"])
-    if given.get("ts"):
-        where, blocks = _message(slack, user, str(given["channel"]), str(given["ts"]))
+async def click(slack: Slack, request: Json) -> Json:
+    """Press a button (or feedback button) of a message, a modal or the App Home."""
+    user = str(slack.workspace.user(request["user"])["id"])
+    if request.get("ts"):
+        where, blocks = _message(slack, user, str(request["channel"]), str(request["ts"]))
     else:
-        where, blocks = _view(slack, user, given.get("view_id"))
-    action = _action(blocks, given)
+        where, blocks = _view(slack, user, request.get("view_id"))
+    action = _action(blocks, request)
     payload = {
         "type": "block_actions",
         **person_and_app(slack, user),
@@ -39,31 +39,31 @@ async def click(slack: Slack, given: Json) -> Json:
     return await _send(slack, "interactive", payload)
 
 
-async def shortcut(slack: Slack, given: Json) -> Json:
-    """A message shortcut is chosen from the menu of a message."""
+async def shortcut(slack: Slack, request: Json) -> Json:
+    """Choose a message shortcut from the menu of a message."""
     space = slack.workspace
-    user = str(space.user(given["user"])["id"])
-    channel = str(given["channel"])
-    post = space.post(channel, given["ts"])
+    user = str(space.user(request["user"])["id"])
+    channel = str(request["channel"])
+    post = space.post(channel, request["ts"])
     target = ResponseUrl(channel, user, time.monotonic(), post.ts, post.root_ts)
     payload = {
         "type": "message_action",
         **person_and_app(slack, user),
-        "callback_id": str(given["callback_id"]),
+        "callback_id": str(request["callback_id"]),
         "action_ts": f"{time.time():.6f}",
         "message_ts": post.ts,
-        "message": shown(space, channel, post),
+        "message": api_message(space, channel, post),
         "channel": {"id": channel, "name": _name(slack, channel)},
         "response_url": _response_url(slack, target),
     }
     return await _send(slack, "interactive", payload)
 
 
-async def command(slack: Slack, given: Json) -> Json:
-    """A slash command; what the app says in its acknowledgement is shown at once."""
+async def command(slack: Slack, request: Json) -> Json:
+    """Send a slash command; the text of the app's acknowledgement is shown at once."""
     space = slack.workspace
-    person = space.user(given["user"])
-    channel = str(space.channel(given["channel"])["id"])
+    person = space.user(request["user"])
+    channel = str(space.channel(request["channel"])["id"])
     target = ResponseUrl(channel, person["id"], time.monotonic())
     payload = {
         "token": "sandbox-verification",
@@ -73,8 +73,8 @@ async def command(slack: Slack, given: Json) -> Json:
         "channel_name": _name(slack, channel),
         "user_id": person["id"],
         "user_name": person["name"],
-        "command": str(given.get("command", "/footnote")),
-        "text": str(given.get("text", "")),
+        "command": str(request.get("command", "/footnote")),
+        "text": str(request.get("text", "")),
         "api_app_id": space.bot.app_id,
         "is_enterprise_install": "false",
         "response_url": _response_url(slack, target),
@@ -104,7 +104,7 @@ def person_and_app(slack: Slack, user: str) -> Json:
 
 async def _send(slack: Slack, kind: str, payload: Json, target: ResponseUrl | None = None) -> Json:
     outcome = await slack.delivery.interaction(kind, payload)
-    if not isinstance(outcome, Answer):
+    if not isinstance(outcome, Acknowledgement):
         return {"acked": False, "reason": outcome.reason, "payload": payload}
     if target is not None and outcome.payload:
         respond(slack, target, outcome.payload)
@@ -132,7 +132,7 @@ def _message(slack: Slack, user: str, channel: str, ts: str) -> tuple[Json, list
         "response_url": _response_url(slack, target),
     }
     if post.viewer is None:
-        where["message"] = shown(space, channel, post)
+        where["message"] = api_message(space, channel, post)
     return where, _blocks(post)
 
 
@@ -151,12 +151,12 @@ def _blocks(post: Post) -> list[Json]:
     return blocks
 
 
-def _action(blocks: list[Json], given: Json) -> Json:
-    """The action as Slack reports it, found by action_id (and value for feedback buttons)."""
+def _action(blocks: list[Json], request: Json) -> Json:
+    """Return the action as Slack reports it, by action_id (and value for feedback buttons)."""
     for block_id, element in _elements(blocks):
-        if element.get("action_id") != given["action_id"]:
+        if element.get("action_id") != request["action_id"]:
             continue
-        if given.get("block_id") not in (None, block_id):
+        if request.get("block_id") not in (None, block_id):
             continue
         action = {
             "type": element["type"],
@@ -164,12 +164,12 @@ def _action(blocks: list[Json], given: Json) -> Json:
             "block_id": block_id,
         }
         if element["type"] == "feedback_buttons":
-            return action | _feedback(element, given.get("value"))
+            return action | _feedback(element, request.get("value"))
         for key in ("text", "value", "style", "url"):
             if key in element:
                 action[key] = element[key]
         if element["type"] in CHOICES:
-            action[CHOICES[element["type"]]] = given.get("value")
+            action[CHOICES[element["type"]]] = request.get("value")
         return action
     raise Refusal("action_not_found")
 

@@ -1,18 +1,18 @@
-"""A modal submitted or closed by its reader, and what the app makes of it."""
+"""Submit or close a modal, and carry out the app's response."""
 
 from typing import Any
 
-from bot.sandbox.events.delivery import Answer
+from bot.sandbox.events.delivery import Acknowledgement
 from bot.sandbox.people.interactions import person_and_app
 from bot.sandbox.webapi import views
 from bot.sandbox.webapi.slack import Slack
 from bot.sandbox.workspace.refusal import Json, Refusal
 
 
-async def submit(slack: Slack, given: Json) -> Json:
-    """``values`` are what was filled in: by block_id or action_id, as text or choices."""
-    user, view = _opened(slack, given)
-    view["state"] = {"values": _state(view["blocks"], given.get("values", {}))}
+async def submit(slack: Slack, request: Json) -> Json:
+    """Submit a modal; ``values`` are its inputs by block_id or action_id, as text or choices."""
+    user, view = _open_view(slack, request)
+    view["state"] = {"values": _state(view["blocks"], request.get("values", {}))}
     payload = {
         "type": "view_submission",
         **person_and_app(slack, user),
@@ -20,14 +20,14 @@ async def submit(slack: Slack, given: Json) -> Json:
         "response_urls": [],
     }
     outcome = await slack.delivery.interaction("interactive", payload)
-    if not isinstance(outcome, Answer):
+    if not isinstance(outcome, Acknowledgement):
         return {"acked": False, "reason": outcome.reason, "payload": payload}
     _follow(slack, user, view, outcome.payload or {})
     return {"acked": True, "response": outcome.payload, "payload": payload}
 
 
-async def close(slack: Slack, given: Json) -> Json:
-    user, view = _opened(slack, given)
+async def close(slack: Slack, request: Json) -> Json:
+    user, view = _open_view(slack, request)
     views.close(slack, user, everything=False)
     if view["notify_on_close"]:
         payload = {
@@ -41,17 +41,17 @@ async def close(slack: Slack, given: Json) -> Json:
     return {"ok": True}
 
 
-def _opened(slack: Slack, given: Json) -> tuple[str, Json]:
-    user = str(given["user"])
+def _open_view(slack: Slack, request: Json) -> tuple[str, Json]:
+    user = str(request["user"])
     stack = slack.workspace.view_stacks.get(user, [])
-    wanted = str(given.get("view_id") or (stack[-1] if stack else ""))
-    if wanted not in stack:
+    view_id = str(request.get("view_id") or (stack[-1] if stack else ""))
+    if view_id not in stack:
         raise Refusal("not_found")
-    return user, slack.workspace.views[wanted]
+    return user, slack.workspace.views[view_id]
 
 
 def _follow(slack: Slack, user: str, view: Json, answer: Json) -> None:
-    """Carry out the ``response_action``; without one this modal closes."""
+    """Carry out the ``response_action``; without one the modal closes."""
     action = answer.get("response_action")
     view.pop("errors", None)
     if action == "errors":
@@ -66,7 +66,7 @@ def _follow(slack: Slack, user: str, view: Json, answer: Json) -> None:
 
 
 def _state(blocks: list[Json], values: Json) -> Json:
-    """Filled-in values in Slack's shape: block_id -> action_id -> value."""
+    """Values of the inputs in Slack's JSON: block_id -> action_id -> value."""
     state: Json = {}
     for block in blocks:
         if block["type"] != "input":

@@ -1,4 +1,4 @@
-"""What people and other bots do in the workspace: post, edit, delete, react."""
+"""Actions of people and other bots: post, edit and delete messages."""
 
 import re
 import uuid
@@ -16,30 +16,30 @@ NAME = re.compile(r"(?<![\w<@.])@([A-Za-z][\w.-]*)")
 ADDRESS = re.compile(r"https?://[^\s<>|]+")
 
 
-def say(slack: Slack, given: Json) -> tuple[str, Post, list[Json]]:
-    """Somebody posts; the events that follow are on their way when this returns."""
+def say(slack: Slack, request: Json) -> tuple[str, Post, list[Json]]:
+    """Post a message and start to deliver its events, which are returned too."""
     space = slack.workspace
-    channel = place_to_speak(slack, given)
-    text = str(given.get("text") or "")
-    if given.get("typed"):
+    channel = place_to_speak(slack, request)
+    text = str(request.get("text") or "")
+    if request.get("typed"):
         text = as_sent(text)
     text = named(slack, text)
     message: Json = {"type": "message", "text": text, "ts": space.next_ts()}
-    if given.get("bot"):
-        message.update(_bot_author(slack, given))
+    if request.get("bot"):
+        message.update(_bot_author(slack, request))
     else:
-        message.update(_person(slack, given), client_msg_id=str(uuid.uuid4()))
+        message.update(_person(slack, request), client_msg_id=str(uuid.uuid4()))
         if text:
             message["blocks"] = typed_blocks(text)
     for key in ("attachments", "blocks"):
-        if given.get(key):
-            message[key] = given[key]
-    if given.get("files"):
-        message.update(files=[_file(one) for one in given["files"]], upload=False)
+        if request.get(key):
+            message[key] = request[key]
+    if request.get("files"):
+        message.update(files=[_file(one) for one in request["files"]], upload=False)
         message["subtype"] = "file_share"
-    if given.get("thread_ts"):
-        message["thread_ts"] = _thread(slack, channel, str(given["thread_ts"]))
-    if given.get("broadcast") and "thread_ts" in message:
+    if request.get("thread_ts"):
+        message["thread_ts"] = _thread(slack, channel, str(request["thread_ts"]))
+    if request.get("broadcast") and "thread_ts" in message:
         message["subtype"] = "thread_broadcast"
     post = space.add(channel, Post(message))
     return channel, post, slack.events.posted(channel, post)
@@ -66,14 +66,14 @@ def delete(slack: Slack, channel: str, ts: str) -> list[Json]:
     return slack.events.deleted(channel, post)
 
 
-def place_to_speak(slack: Slack, given: Json) -> str:
-    """The channel of a post; a person's DM with the bot is opened by its first message."""
+def place_to_speak(slack: Slack, request: Json) -> str:
+    """Return the channel of a post; the first message opens a person's DM with the bot."""
     space = slack.workspace
-    channel = str(given.get("channel", ""))
+    channel = str(request.get("channel", ""))
     if channel not in space.channels and channel.startswith("D"):
-        space.direct_channel(str(given.get("user", "")))
+        space.direct_channel(str(request.get("user", "")))
     place = space.channel(channel)
-    if place["is_im"] and given.get("user") != place["user"]:
+    if place["is_im"] and request.get("user") != place["user"]:
         raise Refusal("not_in_channel")
     if place["is_archived"]:
         raise Refusal("is_archived")
@@ -81,12 +81,12 @@ def place_to_speak(slack: Slack, given: Json) -> str:
 
 
 def as_sent(text: str) -> str:
-    """Typed text in Slack's wire format: escaped, addresses in brackets."""
-    return ADDRESS.sub(lambda found: f"<{found.group()}>", escape(text))
+    """Return typed text in Slack's wire format: escaped, web addresses in angle brackets."""
+    return ADDRESS.sub(lambda match: f"<{match.group()}>", escape(text))
 
 
 def named(slack: Slack, text: str) -> str:
-    """@Name -> <@U…> for the people who are here."""
+    """Replace @Name by <@U…> for the people of the workspace."""
     space = slack.workspace
     ids = {
         name.lower(): user_id
@@ -95,41 +95,41 @@ def named(slack: Slack, text: str) -> str:
         if name
     }
 
-    def token(found: re.Match[str]) -> str:
-        name = found.group(1)
+    def token(match: re.Match[str]) -> str:
+        name = match.group(1)
         stem = name.rstrip(".-")
         user_id = ids.get(stem.lower())
-        return f"<@{user_id}>{name[len(stem) :]}" if user_id else found.group()
+        return f"<@{user_id}>{name[len(stem) :]}" if user_id else match.group()
 
     return NAME.sub(token, text)
 
 
-def _person(slack: Slack, given: Json) -> Json:
+def _person(slack: Slack, request: Json) -> Json:
     space = slack.workspace
-    person = space.user(given.get("user"))
+    person = space.user(request.get("user"))
     author: Json = {"user": person["id"], "team": person["team_id"]}
     if person["team_id"] != space.team_id:
         author.update(user_team=person["team_id"], source_team=person["team_id"])
     return author
 
 
-def _bot_author(slack: Slack, given: Json) -> Json:
-    """An integration: an incoming webhook, or an app that posts as its user."""
-    bot = given["bot"]
+def _bot_author(slack: Slack, request: Json) -> Json:
+    """Author fields of a bot's message: of an incoming webhook, or of an app with a user."""
+    bot = request["bot"]
     fields = bot if isinstance(bot, dict) else {"bot_id": ALERTS if bot is True else bot}
     bot_id = str(fields.get("bot_id") or fields.get("id"))
-    known = slack.workspace.bots.setdefault(bot_id, {"name": places.readable(bot_id)})
-    if slack.workspace.users.get(str(given.get("user")), {}).get("is_bot"):
-        return {**_person(slack, given), "bot_id": bot_id}
+    profile = slack.workspace.bots.setdefault(bot_id, {"name": places.readable(bot_id)})
+    if slack.workspace.users.get(str(request.get("user")), {}).get("is_bot"):
+        return {**_person(slack, request), "bot_id": bot_id}
     return {
         "subtype": "bot_message",
         "bot_id": bot_id,
-        "username": str(given.get("username") or fields.get("username") or known["name"]),
+        "username": str(request.get("username") or fields.get("username") or profile["name"]),
     }
 
 
-def _file(given: Json) -> Json:
-    name = str(given.get("name", "file.txt"))
+def _file(request: Json) -> Json:
+    name = str(request.get("name", "file.txt"))
     return {
         "id": "F0" + uuid.uuid4().hex[:8].upper(),
         "created": CREATED,
@@ -142,7 +142,7 @@ def _file(given: Json) -> Json:
         "size": 0,
         "mode": "hosted",
         "is_external": False,
-        **given,
+        **request,
     }
 
 

@@ -1,4 +1,4 @@
-"""Slack's rules for blocks: the models of slack_sdk, and what those do not look at."""
+"""Slack's rules for blocks: the models of slack_sdk, and the rules that those do not check."""
 
 import logging
 from collections.abc import Iterator
@@ -70,7 +70,7 @@ TEXT_LIMITS = {"section": 3_000, "header": 150}
 def check_blocks(
     blocks: Any, *, most: int = MESSAGE_BLOCKS, kinds: frozenset[str] = IN_MESSAGES
 ) -> None:
-    """Refuse what Slack would refuse, saying where it lies."""
+    """Refuse blocks that Slack would refuse, with the place of each fault."""
     if not isinstance(blocks, list) or not all(isinstance(block, dict) for block in blocks):
         raise Refusal("invalid_blocks_format")
     complaints = []
@@ -78,8 +78,8 @@ def check_blocks(
         complaints.append(f"no more than {most} items allowed [json-pointer:/blocks]")
     for number, block in enumerate(blocks):
         where = f"[json-pointer:/blocks/{number}]"
-        complaints += [f"{problem} {where}" for problem in _found(_problems(block, kinds))]
-    complaints += [f"{problem} [json-pointer:/blocks]" for problem in _found(_across(blocks))]
+        complaints += [f"{problem} {where}" for problem in _complaints(_problems(block, kinds))]
+    complaints += [f"{problem} [json-pointer:/blocks]" for problem in _complaints(_across(blocks))]
     if complaints:
         raise Refusal(
             "invalid_blocks",
@@ -90,8 +90,8 @@ def check_blocks(
         raise Refusal("msg_blocks_too_long")
 
 
-def _found(problems: Iterator[str]) -> list[str]:
-    """The rules read blocks as if they were well formed; one that is not is a problem itself."""
+def _complaints(problems: Iterator[str]) -> list[str]:
+    """Collect problems; a block that the rules cannot read is malformed."""
     try:
         return list(problems)
     except (TypeError, AttributeError, KeyError, ValueError):
@@ -232,17 +232,17 @@ def _table(rows: Any) -> Iterator[str]:
 
 
 def _rich_text(elements: Any) -> Iterator[str]:
-    known = {"rich_text_section", "rich_text_list", "rich_text_quote", "rich_text_preformatted"}
+    kinds = {"rich_text_section", "rich_text_list", "rich_text_quote", "rich_text_preformatted"}
     if not isinstance(elements, list):
         yield "missing required field: elements"
         return
     for element in elements:
-        if not isinstance(element, dict) or element.get("type") not in known:
+        if not isinstance(element, dict) or element.get("type") not in kinds:
             yield "unknown rich text element"
 
 
 def _across(blocks: list[Json]) -> Iterator[str]:
-    """Rules that need more than one block to be broken."""
+    """Problems between the blocks of one message."""
     ids = [block["block_id"] for block in blocks if block.get("block_id")]
     if len(ids) != len(set(ids)):
         yield "block_id already exists"
@@ -256,7 +256,7 @@ def _across(blocks: list[Json]) -> Iterator[str]:
 
 
 def strings(value: Any, key: str) -> Iterator[str]:
-    """Every string under ``key``, however deep."""
+    """Yield every string under ``key``, at any depth."""
     if isinstance(value, dict):
         for name, inner in value.items():
             if name == key and isinstance(inner, str):

@@ -1,4 +1,4 @@
-"""Request body -> arguments, for every way in which Slack's clients send them."""
+"""Request body -> arguments, in every encoding that Slack's clients use."""
 
 import json
 from email.parser import BytesParser
@@ -10,7 +10,7 @@ from bot.sandbox.workspace.refusal import Json, Refusal
 
 
 def arguments(content_type: str, query: str, body: bytes) -> Json:
-    """JSON, form or multipart; the query string counts too."""
+    """Read arguments from JSON, a form or multipart, and from the query string."""
     args: Json = dict(parse_qsl(query, keep_blank_values=True))
     kind = content_type.partition(";")[0].strip().lower()
     if not body:
@@ -53,7 +53,7 @@ def _multipart(content_type: str, body: bytes) -> Json:
 
 
 def structure(value: Any, error: str) -> Any:
-    """A list or object that forms carry as a JSON string."""
+    """Return a list or object; in a form it is a JSON string."""
     if not isinstance(value, str):
         return value
     try:
@@ -63,7 +63,7 @@ def structure(value: Any, error: str) -> Any:
 
 
 def flag(value: Any) -> bool:
-    """Slack's booleans: JSON's, or 1/true in a form."""
+    """True for Slack's booleans: JSON's true, or 1 or true in a form."""
     return value in (True, 1, "1", "true", "True")
 
 

@@ -1,11 +1,8 @@
-"""One Web API call: token, scopes, arguments, then the method; every call is kept.
-
-Methods register here with their scopes and required arguments; ``methods`` imports them all.
-"""
+"""One Web API call: token, scopes and arguments are checked, the method runs, the call is kept."""
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from bot.sandbox.webapi.bodies import arguments
@@ -21,15 +18,14 @@ Body = Callable[[Slack, Json], Json]
 
 @dataclass(frozen=True)
 class Method:
+    """A Web API method, and what a caller must have and send."""
+
     name: str
     body: Body
     scopes: tuple[str, ...]
-    """Any one of these will do; ``*`` stands for channels, groups, im or mpim by the channel."""
+    """One of these is enough; ``*`` is channels, groups, im or mpim, by the kind of channel."""
     required: tuple[str, ...]
     token: str
-
-
-METHODS: dict[str, Method] = {}
 
 
 def method(
@@ -37,12 +33,9 @@ def method(
     *required: str,
     scopes: tuple[str, ...] = (),
     token: str = BOT_TOKEN,
-) -> Callable[[Body], Body]:
-    def register(body: Body) -> Body:
-        METHODS[name] = Method(name, body, scopes, required, token)
-        return body
-
-    return register
+) -> Callable[[Body], Method]:
+    """Turn a function into the Web API method ``name``, with its required arguments."""
+    return lambda body: Method(name, body, scopes, required, token)
 
 
 @dataclass(frozen=True)
@@ -53,7 +46,13 @@ class Reply:
 
 
 async def call(
-    slack: Slack, name: str, content_type: str, query: str, authorization: str, raw: bytes
+    slack: Slack,
+    methods: Mapping[str, Method],
+    name: str,
+    content_type: str,
+    query: str,
+    authorization: str,
+    raw: bytes,
 ) -> Reply:
     """Answer one request to ``/api/NAME`` and keep it in the list of calls."""
     record: Json = {"method": name, "args": {}, "response": None, "at": time.time()}
@@ -67,7 +66,7 @@ async def call(
         args.pop("token", None)
         record["args"] = {key: value for key, value in args.items() if not isinstance(value, bytes)}
         await _fail_if_ordered(slack.failures.next(name))
-        body = {"ok": True, **_answer(slack, name, token, args)}
+        body = {"ok": True, **_answer(slack, methods, name, token, args)}
     except Refusal as refusal:
         status = refusal.status
         if "retry_after" in refusal.fields:
@@ -96,33 +95,33 @@ def rate_limited(seconds: int, status: int = 429) -> Refusal:
     return Refusal("ratelimited", status=status, retry_after=seconds)
 
 
-def _answer(slack: Slack, name: str, token: str, args: Json) -> Json:
-    found = METHODS.get(name)
-    if found is None:
+def _answer(slack: Slack, methods: Mapping[str, Method], name: str, token: str, args: Json) -> Json:
+    called = methods.get(name)
+    if called is None:
         raise Refusal("unknown_method", req_method=name)
-    _check_token(found, token)
-    _check_scopes(slack, found, args)
-    missing = [key for key in found.required if args.get(key) in (None, "")]
+    _check_token(called, token)
+    _check_scopes(slack, called, args)
+    missing = [key for key in called.required if args.get(key) in (None, "")]
     if missing:
         if missing == ["channel"]:
             raise Refusal("channel_not_found")
         raise invalid_arguments(*(f"missing required field: {key}" for key in missing))
-    return found.body(slack, args)
+    return called.body(slack, args)
 
 
-def _check_token(found: Method, token: str) -> None:
+def _check_token(called: Method, token: str) -> None:
     if not token:
         raise Refusal("not_authed")
     if token not in (BOT_TOKEN, APP_TOKEN):
         raise Refusal("invalid_auth")
-    if token != found.token:
+    if token != called.token:
         raise Refusal("not_allowed_token_type")
 
 
-def _check_scopes(slack: Slack, found: Method, args: Json) -> None:
-    if slack.scopes is None or not found.scopes:
+def _check_scopes(slack: Slack, called: Method, args: Json) -> None:
+    if slack.scopes is None or not called.scopes:
         return
-    needed = [_scope(slack, scope, args) for scope in found.scopes]
+    needed = [_scope(slack, scope, args) for scope in called.scopes]
     if not slack.scopes.intersection(needed):
         provided = ",".join(sorted(slack.scopes))
         raise Refusal("missing_scope", needed=needed[0], provided=provided)

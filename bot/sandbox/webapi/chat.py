@@ -3,7 +3,7 @@
 import time
 from copy import deepcopy
 
-from bot.sandbox.events.shapes import bot_message, shown
+from bot.sandbox.events.shapes import api_message, bot_message
 from bot.sandbox.webapi.call import method, rate_limited
 from bot.sandbox.webapi.content import content
 from bot.sandbox.webapi.slack import Slack
@@ -28,7 +28,7 @@ def post_message(slack: Slack, args: Json) -> Json:
     post = space.add(channel, Post(message))
     clear_status(slack, channel, post.root_ts)
     slack.events.posted(channel, post)
-    answer = shown(space, channel, post, metadata=True)
+    answer = api_message(space, channel, post, metadata=True)
     return {"channel": channel, "ts": post.ts, "message": answer}
 
 
@@ -48,7 +48,7 @@ def update(slack: Slack, args: Json) -> Json:
     post.message.update(checked, edited={"user": space.bot.user_id, "ts": space.next_ts()})
     space.changed()
     slack.events.edited(channel, post, previous)
-    message = shown(space, channel, post, metadata=True)
+    message = api_message(space, channel, post, metadata=True)
     message.pop("ts")
     return {"channel": channel, "ts": post.ts, "text": message["text"], "message": message}
 
@@ -90,7 +90,7 @@ def permalink(slack: Slack, args: Json) -> Json:
 
 
 def channel_to_write(slack: Slack, args: Json) -> str:
-    """Where a post goes; a person's id stands for the DM with that person."""
+    """Return the channel of a post; the id of a person means the DM with that person."""
     target = str(args["channel"])
     space = slack.workspace
     if target.startswith("U") and target in space.users:
@@ -107,7 +107,7 @@ def own_post(slack: Slack, channel: str, ts: object) -> Post:
 
 
 def thread_root(slack: Slack, channel: str, thread_ts: object) -> str | None:
-    """The root a reply goes under; a reply's ts is no root."""
+    """Return the root of a thread to post in; the ts of a reply is refused."""
     if thread_ts in (None, ""):
         return None
     root = slack.workspace.find(channel, thread_ts)

@@ -1,4 +1,4 @@
-"""Slack's rules for what a message may hold: text, Markdown, metadata, attachments."""
+"""Slack's rules for the content of a message: text, Markdown, metadata, attachments."""
 
 import json
 from typing import Any
@@ -14,7 +14,7 @@ METADATA = 8_000  # Slack names no number; this is on the strict side
 
 
 def content(args: Json, *, update: bool = False) -> Json:
-    """The checked content of a message, keys as they are stored."""
+    """Return the checked content of a message, in the fields in which it is stored."""
     blocks = structure(args.get("blocks"), "invalid_blocks_format")
     attachments = structure(args.get("attachments"), "invalid_attachments")
     markdown = args.get("markdown_text")
@@ -31,22 +31,22 @@ def content(args: Json, *, update: bool = False) -> Json:
         raise Refusal("msg_too_long")
     if update and len(text) > UPDATED_TEXT:
         raise Refusal("msg_too_long")
-    kept: Json = {"text": text[:TEXT]}
+    stored: Json = {"text": text[:TEXT]}
     if markdown:
-        kept["text"] = str(markdown)
+        stored["text"] = str(markdown)
         blocks = [{"type": "markdown", "text": str(markdown)}]
     if blocks:
-        kept["blocks"] = numbered(blocks)
+        stored["blocks"] = numbered(blocks)
     if attachments:
-        kept["attachments"] = [
+        stored["attachments"] = [
             {"id": number, **attachment} for number, attachment in enumerate(attachments, start=1)
         ]
-    kept.update(metadata(args))
-    return kept
+    stored.update(metadata(args))
+    return stored
 
 
 def numbered(blocks: list[Json]) -> list[Json]:
-    """Blocks with a block_id each, as Slack gives them one."""
+    """Return the blocks with a block_id each, as Slack adds them."""
     return [
         {**block, "block_id": block.get("block_id") or f"b{number}"}
         for number, block in enumerate(blocks)
@@ -54,23 +54,23 @@ def numbered(blocks: list[Json]) -> list[Json]:
 
 
 def metadata(args: Json) -> Json:
-    given = structure(args.get("metadata"), "invalid_metadata_format")
-    if given is None:
+    value = structure(args.get("metadata"), "invalid_metadata_format")
+    if value is None:
         return {}
-    if not isinstance(given, dict):
+    if not isinstance(value, dict):
         raise Refusal("invalid_metadata_format")
-    kind, payload = given.get("event_type"), given.get("event_payload")
+    kind, payload = value.get("event_type"), value.get("event_payload")
     if not isinstance(kind, str) or not kind or not isinstance(payload, dict):
         raise Refusal("invalid_metadata_schema")
     if not all(_fits_metadata(value) for value in payload.values()):
         raise Refusal("invalid_metadata_schema")
-    if len(json.dumps(given)) > METADATA:
+    if len(json.dumps(value)) > METADATA:
         raise Refusal("metadata_too_large")
     return {"metadata": {"event_type": kind, "event_payload": payload}}
 
 
 def _fits_metadata(value: Any) -> bool:
-    """Strings, numbers, booleans, an object or an array of objects or of plain values."""
+    """True for strings, numbers, booleans, objects, and arrays of anything but arrays."""
     if isinstance(value, list):
         return all(not isinstance(item, list) for item in value)
     return isinstance(value, str | int | float | bool | dict)

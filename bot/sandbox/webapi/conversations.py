@@ -1,9 +1,9 @@
-"""conversations.*: places, their members and their messages in pages."""
+"""conversations.*: channels, their members and their messages in pages."""
 
 import base64
 from typing import TypeVar
 
-from bot.sandbox.events.shapes import shown
+from bot.sandbox.events.shapes import api_message
 from bot.sandbox.webapi.bodies import flag, number
 from bot.sandbox.webapi.call import method
 from bot.sandbox.webapi.slack import Slack
@@ -49,19 +49,19 @@ def info(slack: Slack, args: Json) -> Json:
 @method("conversations.list", scopes=("channels:read", "groups:read", "im:read", "mpim:read"))
 def list_conversations(slack: Slack, args: Json) -> Json:
     space = slack.workspace
-    wanted = str(args.get("types") or "public_channel").split(",")
+    types = str(args.get("types") or "public_channel").split(",")
     names = {"channel": "public_channel", "group": "private_channel"}
-    found = []
+    places = []
     for place in space.channels.values():
         kind = space.kind(place["id"])
-        if names.get(kind, kind) not in (kind.strip() for kind in wanted):
+        if names.get(kind, kind) not in (kind.strip() for kind in types):
             continue
         if flag(args.get("exclude_archived")) and place["is_archived"]:
             continue
         if place.get("is_private") and not space.has_bot(place):
             continue
-        found.append(described(slack, place))
-    page, cursor = paged(found, args, 100)
+        places.append(described(slack, place))
+    page, cursor = paged(places, args, 100)
     return {"channels": page, "response_metadata": {"next_cursor": cursor}}
 
 
@@ -108,7 +108,7 @@ def described(slack: Slack, place: Json) -> Json:
 
 
 def paged(items: list[Item], args: Json, default: int) -> tuple[list[Item], str]:
-    """One page and the cursor of the next; an unknown cursor is refused."""
+    """Return one page and the cursor of the next page; an unknown cursor is refused."""
     size = number(args.get("limit"), default) or default
     if size < 1:
         raise Refusal("invalid_limit")
@@ -129,7 +129,9 @@ def _message_page(slack: Slack, channel: str, posts: list[Post], args: Json) -> 
     page, cursor = paged(posts, {**args, "limit": limit}, most)
     metadata = flag(args.get("include_all_metadata"))
     answer: Json = {
-        "messages": [shown(slack.workspace, channel, post, metadata=metadata) for post in page],
+        "messages": [
+            api_message(slack.workspace, channel, post, metadata=metadata) for post in page
+        ],
         "has_more": bool(cursor),
     }
     if cursor:

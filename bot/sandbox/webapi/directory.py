@@ -1,4 +1,4 @@
-"""auth, users, user groups, teams and bots: who is who."""
+"""auth.*, users.*, usergroups.*, team.* and bots.*."""
 
 from bot.sandbox.events.sockets import SocketMode
 from bot.sandbox.webapi.call import APP_TOKEN, method
@@ -63,14 +63,14 @@ def bot_info(slack: Slack, args: Json) -> Json:
     space = slack.workspace
     bot_id = str(args["bot"])
     if bot_id == space.bot.bot_id:
-        known = {
+        fields = {
             "name": space.bot.name,
             "user_id": space.bot.user_id,
             "app_id": space.bot.app_id,
         }
     elif bot_id in space.bots:
-        known = {"app_id": "A0" + bot_id[2:], **space.bots[bot_id]}
+        fields = {"app_id": "A0" + bot_id[2:], **space.bots[bot_id]}
     else:
         raise Refusal("bot_not_found")
     icons: Json = {}
-    return {"bot": {"id": bot_id, "deleted": False, "updated": CREATED, "icons": icons, **known}}
+    return {"bot": {"id": bot_id, "deleted": False, "updated": CREATED, "icons": icons, **fields}}

@@ -1,8 +1,8 @@
-"""reactions.*: emoji of the app under messages."""
+"""reactions.*: emoji under messages."""
 
 import re
 
-from bot.sandbox.events.shapes import shown
+from bot.sandbox.events.shapes import api_message
 from bot.sandbox.webapi.call import method
 from bot.sandbox.webapi.slack import Slack
 from bot.sandbox.workspace.refusal import Json, Refusal
@@ -31,7 +31,7 @@ def get(slack: Slack, args: Json) -> Json:
     return {
         "type": "message",
         "channel": channel,
-        "message": shown(slack.workspace, channel, post),
+        "message": api_message(slack.workspace, channel, post),
     }
 
 
@@ -40,27 +40,27 @@ def react(slack: Slack, channel: str, post: Post, user: str, name: str) -> list[
     if not NAME.match(name):
         raise Refusal("invalid_name")
     reactions = post.message.setdefault("reactions", [])
-    found = next((one for one in reactions if one["name"] == name), None)
-    if found is None:
-        found = {"name": name, "users": [], "count": 0}
-        reactions.append(found)
-    if user in found["users"]:
+    reaction = next((one for one in reactions if one["name"] == name), None)
+    if reaction is None:
+        reaction = {"name": name, "users": [], "count": 0}
+        reactions.append(reaction)
+    if user in reaction["users"]:
         raise Refusal("already_reacted")
-    found["users"].append(user)
-    found["count"] = len(found["users"])
+    reaction["users"].append(user)
+    reaction["count"] = len(reaction["users"])
     slack.workspace.changed()
     return slack.events.reaction("reaction_added", user, channel, post, name)
 
 
 def unreact(slack: Slack, channel: str, post: Post, user: str, name: str) -> list[Json]:
     reactions = post.message.get("reactions", [])
-    found = next((one for one in reactions if one["name"] == name.strip(":")), None)
-    if found is None or user not in found["users"]:
+    reaction = next((one for one in reactions if one["name"] == name.strip(":")), None)
+    if reaction is None or user not in reaction["users"]:
         raise Refusal("no_reaction")
-    found["users"].remove(user)
-    found["count"] = len(found["users"])
-    if not found["users"]:
-        reactions.remove(found)
+    reaction["users"].remove(user)
+    reaction["count"] = len(reaction["users"])
+    if not reaction["users"]:
+        reactions.remove(reaction)
     if not reactions:
         post.message.pop("reactions")
     slack.workspace.changed()

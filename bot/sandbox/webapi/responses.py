@@ -1,4 +1,4 @@
-"""What the app says back to an interaction: through its response_url or its acknowledgement."""
+"""The app's reply to an interaction: through its response_url or its acknowledgement."""
 
 from bot.sandbox.events.shapes import bot_message
 from bot.sandbox.events.triggers import ResponseUrl
@@ -8,23 +8,23 @@ from bot.sandbox.workspace.refusal import Json
 from bot.sandbox.workspace.workspace import Post
 
 
-def respond(slack: Slack, target: ResponseUrl, given: Json) -> Json:
-    """A new message, or a change of the one that was acted on."""
+def respond(slack: Slack, target: ResponseUrl, response: Json) -> Json:
+    """Post a new message, or change the message that the person acted on."""
     space = slack.workspace
     original = space.find(target.channel, target.message_ts)
-    if given.get("delete_original"):
+    if response.get("delete_original"):
         if original is not None:
             space.remove(target.channel, original.ts)
         return {"ok": True}
-    checked = content(given)
-    if given.get("replace_original") and original is not None:
+    checked = content(response)
+    if response.get("replace_original") and original is not None:
         for key in ("blocks", "attachments", "text"):
             original.message.pop(key, None)
         original.message.update(checked)
         space.changed()
         return {"ok": True}
-    public = given.get("response_type") == "in_channel"
-    thread_ts = given.get("thread_ts") or (_thread(target) if not public else None)
+    public = response.get("response_type") == "in_channel"
+    thread_ts = response.get("thread_ts") or (_thread(target) if not public else None)
     message = bot_message(space, checked, thread_ts)
     post = space.add(target.channel, Post(message, viewer=None if public else target.user))
     if public:

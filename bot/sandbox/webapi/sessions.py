@@ -1,6 +1,6 @@
-"""assistant.threads.* and agents.sessions.*: what the app says about its work in a thread.
+"""assistant.threads.* and agents.sessions.*: the app's status in a thread.
 
-Both write the same line under the thread; the last one to write wins.
+Both families of methods write the same line under the thread; the last one to write wins.
 """
 
 import time

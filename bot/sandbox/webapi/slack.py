@@ -1,4 +1,4 @@
-"""Everything that makes up this Slack, handed to each method and endpoint as one value."""
+"""All parts of this Slack as one value, which each method and endpoint receives."""
 
 from dataclasses import asdict, dataclass, field
 

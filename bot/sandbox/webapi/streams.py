@@ -1,10 +1,10 @@
-"""chat.startStream, appendStream, stopStream: messages that grow while they are read."""
+"""chat.startStream, appendStream, stopStream: messages that grow while people read them."""
 
 import time
 from collections.abc import Sequence
 from typing import Any
 
-from bot.sandbox.events.shapes import bot_message, shown
+from bot.sandbox.events.shapes import api_message, bot_message
 from bot.sandbox.webapi.block_rules import check_blocks
 from bot.sandbox.webapi.bodies import structure
 from bot.sandbox.webapi.call import method
@@ -68,12 +68,12 @@ def stop_stream(slack: Slack, args: Json) -> Json:
         set_session(slack, channel, post.root_ts, str(args["session_status"]))
     slack.workspace.changed()
     slack.events.edited(channel, post, {**post.message, "text": ""})
-    message = shown(slack.workspace, channel, post, metadata=True)
+    message = api_message(slack.workspace, channel, post, metadata=True)
     return {"channel": channel, "ts": post.ts, "message": message}
 
 
 def _streaming(slack: Slack, args: Json) -> tuple[str, Post]:
-    """The message to grow, if it is the app's own, still streaming, and nobody stopped it."""
+    """Channel and message of a stream. Refuses a message of others, and one that has ended."""
     space = slack.workspace
     channel = str(space.readable_channel(args["channel"])["id"])
     post = space.post(channel, args["ts"])
@@ -90,7 +90,7 @@ def _streaming(slack: Slack, args: Json) -> tuple[str, Post]:
 
 
 def _chunks(args: Json) -> list[Json]:
-    """``markdown_text`` or ``chunks``, checked, as a list of chunks."""
+    """Return ``markdown_text`` or ``chunks``, checked, as a list of chunks."""
     markdown = args.get("markdown_text")
     chunks = structure(args.get("chunks"), "invalid_chunks")
     if markdown and chunks:
@@ -146,14 +146,14 @@ def _append_markdown(message: Json, text: str) -> None:
 
 
 def _keep_task(post: Post, chunk: Json) -> None:
-    """Title and status replace what stood there; details are appended."""
+    """Replace title and status of a task, and append to its details."""
     key = (chunk["type"], chunk.get("id"))
-    for known in post.chunks:
-        if (known["type"], known.get("id")) == key:
-            details = known.get("details", "") + chunk.get("details", "")
-            known.update(chunk)
+    for task in post.chunks:
+        if (task["type"], task.get("id")) == key:
+            details = task.get("details", "") + chunk.get("details", "")
+            task.update(chunk)
             if details:
-                known["details"] = details
+                task["details"] = details
             return
     post.chunks.append(dict(chunk))
 

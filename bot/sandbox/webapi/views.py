@@ -52,14 +52,14 @@ def update_view(slack: Slack, args: Json) -> Json:
     checked = _checked(args["view"], "modal")
     views = slack.workspace.views
     if args.get("external_id"):
-        wanted = [view for view in views.values() if view["external_id"] == args["external_id"]]
+        matches = [view for view in views.values() if view["external_id"] == args["external_id"]]
     else:
-        wanted = [views[key] for key in [str(args.get("view_id"))] if key in views]
-    if not wanted:
+        matches = [views[key] for key in [str(args.get("view_id"))] if key in views]
+    if not matches:
         raise Refusal("not_found")
-    if args.get("hash") and args["hash"] != wanted[0]["hash"]:
+    if args.get("hash") and args["hash"] != matches[0]["hash"]:
         raise Refusal("hash_conflict")
-    return {"view": replace(slack, wanted[0], checked)}
+    return {"view": replace(slack, matches[0], checked)}
 
 
 @method("views.publish", "user_id", "view")
@@ -67,17 +67,17 @@ def publish_view(slack: Slack, args: Json) -> Json:
     checked = _checked(args["view"], "home")
     space = slack.workspace
     user = str(space.user(args["user_id"])["id"])
-    known = space.homes.get(user)
-    if args.get("hash") and known and args["hash"] != known["hash"]:
+    home = space.homes.get(user)
+    if args.get("hash") and home and args["hash"] != home["hash"]:
         raise Refusal("hash_conflict")
-    view = _described(slack, checked, known["id"] if known else _new_id())
+    view = _described(slack, checked, home["id"] if home else _new_id())
     space.homes[user] = view
     space.changed()
     return {"view": view}
 
 
 def push(slack: Slack, user: str, view: Json) -> Json:
-    """Show a modal on top of what this person has open."""
+    """Show a modal on top of the open modals of this person."""
     stack = slack.workspace.view_stacks.setdefault(user, [])
     if len(stack) >= STACK:
         raise Refusal("push_limit_reached")
@@ -90,17 +90,17 @@ def push(slack: Slack, user: str, view: Json) -> Json:
     return described
 
 
-def replace(slack: Slack, known: Json, view: Json) -> Json:
-    described = _described(slack, view, known["id"])
+def replace(slack: Slack, old: Json, view: Json) -> Json:
+    described = _described(slack, view, old["id"])
     for key in ("root_view_id", "previous_view_id"):
-        described[key] = known[key]
-    slack.workspace.views[known["id"]] = described
+        described[key] = old[key]
+    slack.workspace.views[old["id"]] = described
     slack.workspace.changed()
     return described
 
 
 def close(slack: Slack, user: str, *, everything: bool) -> None:
-    """Take the top modal, or all of them, from the screen."""
+    """Close the top modal, or all of them."""
     stack = slack.workspace.view_stacks.get(user, [])
     while stack:
         slack.workspace.views.pop(stack.pop(), None)

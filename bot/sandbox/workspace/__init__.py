@@ -1,1 +1,1 @@
-"""The people, places and messages of the local workspace, and how strict it is."""
+"""The people, channels and messages of the local workspace, and its rules."""

@@ -12,7 +12,7 @@ class Failure:
     retry_after: int | None = None
     delay: float = 0.0
     times: int = 1
-    """How many calls it hits; 0 means until the next reset."""
+    """Number of calls that fail; 0 means all calls until the next reset."""
 
 
 class Failures:

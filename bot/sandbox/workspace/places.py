@@ -1,4 +1,4 @@
-"""The people and places every sandbox starts with, and how others are described to it."""
+"""The people and channels at the start of every sandbox, and the objects for others."""
 
 import re
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ SAMPLE_ALERT: Json = {
 
 @dataclass(frozen=True)
 class Bot:
-    """Who the app under trial is in this workspace."""
+    """Ids and name of the app under trial in this workspace."""
 
     user_id: str = "U0FOOTNOTE"
     bot_id: str = "B0FOOTNOTE"
@@ -51,7 +51,7 @@ def team(team_id: str = "T0SANDBOX", name: str = "Sandbox", domain: str = "sandb
 
 
 def user(user_id: str, team_id: str, name: str | None = None, /, **fields: Any) -> Json:
-    """A users.info object; ``fields`` override, ``{"error": ...}`` is a user who cannot be read."""
+    """Return a users.info object; ``fields`` replace its values."""
     name = name or readable(user_id)
     real_name = str(fields.get("real_name") or name.replace(".", " ").title())
     team_id = str(fields.pop("team_id", team_id))
@@ -88,7 +88,7 @@ def user(user_id: str, team_id: str, name: str | None = None, /, **fields: Any) 
 
 
 def channel(channel_id: str, name: str | None = None, /, **fields: Any) -> Json:
-    """A conversations.info object; its kind follows the first letter of the id."""
+    """Return a conversations.info object; the first letter of the id says its kind."""
     kind = channel_id[:1]
     direct = kind == "D"
     common: Json = {
@@ -169,5 +169,5 @@ def default_channels() -> dict[str, Json]:
 
 
 def readable(identifier: str) -> str:
-    """U0SAM -> sam: a name for somebody of whom only the id is known."""
+    """Make a name from an id: U0SAM -> sam."""
     return re.sub(r"^[A-Z]0?", "", identifier).lower() or identifier.lower()

@@ -1,4 +1,4 @@
-"""The answer of a Web API method that says no, in Slack's words."""
+"""The error of a Web API method, in Slack's words."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ Json = dict[str, Any]
 
 
 class Refusal(Exception):
-    """Slack's ``{"ok": false, "error": ...}``; ``fields`` are what else stands in the answer."""
+    """Slack's ``{"ok": false, "error": ...}``; ``fields`` are the other fields of the response."""
 
     def __init__(self, error: str, *, status: int = 200, **fields: Any) -> None:
         super().__init__(error)

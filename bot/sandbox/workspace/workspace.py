@@ -1,7 +1,7 @@
-"""The state of the workspace: people, channels, messages, views; and what changes it.
+"""The state of the workspace: people, channels, messages and views, and its changes.
 
-Everything runs on one event loop, so there is no lock. ``version`` grows with every change: the
-page asks for it.
+Everything runs on one event loop, so nothing is locked. ``version`` grows with every change, so the
+page can tell whether it is up to date.
 """
 
 import time
@@ -16,15 +16,15 @@ from bot.sandbox.workspace.refusal import Json, Refusal
 
 @dataclass
 class Post:
-    """A message as it was posted, and what Slack knows about it besides."""
+    """A message as it was posted, with its state in Slack."""
 
     message: Json
     viewer: str | None = None
-    """The one person who sees an ephemeral message."""
+    """The only reader of an ephemeral message; None for other messages."""
     streaming_since: float | None = None
     stopped_by_user: bool = False
     chunks: list[Json] = field(default_factory=list)
-    """Tasks and plan of a streamed message, as they stand."""
+    """Current tasks and plan of a streamed message."""
 
     @property
     def ts(self) -> str:
@@ -77,19 +77,19 @@ class Workspace:
         self.version += 1
 
     def next_ts(self) -> str:
-        """Later than every ts before it, six digits as Slack writes them."""
+        """Return a ts after all earlier ones, with six digits behind the point."""
         return f"{int(time.time())}.{next(self._sequence) % 1_000_000:06d}"
 
-    # people and places
+    # people and channels
 
     def channel(self, channel_id: object) -> Json:
-        found = self.channels.get(str(channel_id))
-        if found is None:
+        place = self.channels.get(str(channel_id))
+        if place is None:
             raise Refusal("channel_not_found")
-        return found
+        return place
 
     def direct_channel(self, user_id: str) -> Json:
-        """The DM between this person and the bot, opened when needed."""
+        """Return the DM between this person and the bot, opening it if necessary."""
         for place in self.channels.values():
             if place["is_im"] and place["user"] == user_id:
                 return place
@@ -98,7 +98,7 @@ class Workspace:
         return place
 
     def readable_channel(self, channel_id: object) -> Json:
-        """A channel whose messages the bot may read."""
+        """Return a channel whose messages the bot may read."""
         place = self.channel(channel_id)
         if not self.has_bot(place):
             raise Refusal("channel_not_found" if place.get("is_private") else "not_in_channel")
@@ -115,7 +115,7 @@ class Workspace:
         return bool(place["is_im"] or place.get("is_member"))
 
     def kind(self, channel_id: str) -> str:
-        """Slack's channel_type."""
+        """Return Slack's channel_type."""
         place = self.channels.get(channel_id) or places.channel(channel_id)
         if place["is_im"]:
             return "im"
@@ -124,12 +124,12 @@ class Workspace:
         return "group" if place.get("is_private") else "channel"
 
     def user(self, user_id: object) -> Json:
-        found = self.users.get(str(user_id))
-        if found is None:
+        person = self.users.get(str(user_id))
+        if person is None:
             raise Refusal("user_not_found")
-        if "error" in found:
-            raise Refusal(str(found["error"]))
-        return found
+        if "error" in person:
+            raise Refusal(str(person["error"]))
+        return person
 
     def members(self, channel_id: str) -> list[str]:
         place = self.channel(channel_id)
@@ -151,10 +151,10 @@ class Workspace:
         return self.posts.get(channel_id, {}).get(str(ts))
 
     def post(self, channel_id: str, ts: object) -> Post:
-        found = self.find(channel_id, ts)
-        if found is None or found.viewer is not None:
+        post = self.find(channel_id, ts)
+        if post is None or post.viewer is not None:
             raise Refusal("message_not_found")
-        return found
+        return post
 
     def remove(self, channel_id: str, ts: str) -> Post:
         """Delete a message; the root of a thread with replies leaves a tombstone."""
@@ -187,6 +187,6 @@ class Workspace:
 
 
 def order(ts: str) -> tuple[int, int]:
-    """Ts values are strings; as numbers they sort by time."""
+    """Return the numbers of a ts, which sort by time."""
     whole, _, part = ts.partition(".")
     return int(whole or 0), int(part or 0)

@@ -16,11 +16,12 @@ from typer.testing import CliRunner
 
 from agent.answer import Verdict
 from agent.evals import answers, decisions
-from agent.evals.cases import Case, read_cases
+from agent.evals.agent_case import AgentCase, read_agent_cases
 from agent.evals.cli import app
+from agent.evals.evals import EVALS, score_measurement
 from agent.evals.measure import Measurement
 from agent.evals.outcomes import Cited, Outcome
-from agent.evals.tables import print_answers
+from agent.evals.tables import print_result
 from agent.evals.trajectory import trajectory
 from ingest.errors import SettingsError
 from tests.conftest import ROOT
@@ -29,7 +30,7 @@ from tests.fakes.rule_followers import Request, search_then_answer
 from tests.fakes.script import Stall, Step, Turn
 from tests.waiting import PATIENCE, wait_for
 
-EVALS = ROOT / "examples" / "evals"
+CASES = ROOT / "examples" / "evals"
 DOCS = ROOT / "examples" / "docs"
 
 
@@ -65,7 +66,7 @@ def run(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
 
 def one_kind(tmp_path: Path, *kinds: str) -> str:
     """A file with our own decision cases of some kinds."""
-    lines = (EVALS / "decisions.jsonl").read_text().splitlines()
+    lines = (CASES / "decisions.jsonl").read_text().splitlines()
     file = tmp_path / "cases.jsonl"
     file.write_text("\n".join(line for line in lines if json.loads(line)["kind"] in kinds))
     return str(file)
@@ -79,14 +80,23 @@ def searches_questions(request: Request) -> Turn:
 
 
 def test_our_own_cases_are_forty_and_more_and_fit_the_sample_docs() -> None:
-    asked = read_cases(EVALS / "decisions.jsonl", DOCS, None)[DOCS]
+    asked = read_agent_cases(CASES / "decisions.jsonl", DOCS, None)[DOCS]
     assert len(asked) >= 40
     assert {case.must_search for case in asked} == {True, False}
     assert any(case.topics > 1 for case in asked)
-    for case in read_cases(EVALS / "answers.jsonl", DOCS, None)[DOCS]:
+    for case in read_agent_cases(CASES / "answers.jsonl", DOCS, None)[DOCS]:
         for quote in case.gold_quotes:
             text = (DOCS / quote.file).read_text(encoding="utf-8")
             assert quote.quote in text, (case.id, quote)
+
+
+def test_the_help_of_an_eval_loads_no_library_of_the_index_or_the_model() -> None:
+    look = (
+        "import sys, agent.evals.cli, ingest.evaluate.cli;"
+        "print({'anthropic', 'chromadb', 'numpy', 'onnxruntime', 'sqlalchemy'} & {*sys.modules})"
+    )
+    done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
 
 
 def test_a_scripted_model_is_played_but_not_scored(run: Run, tmp_path: Path) -> None:
@@ -224,7 +234,7 @@ def test_the_page_shows_scores_and_cases_with_their_text_escaped(run: Run, tmp_p
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ({"gold_files": ["nowhere.md"]}, "there is no nowhere.md"),
+        ({"gold_files": ["nowhere.md"]}, "there is no file nowhere.md"),
         ({"gold_files": []}, "gold_files"),
         ({"corpus": "argo", "gold_files": ["a.md"]}, "--corpora"),
         ({"type": "no_search", "history": ["a"], "thread": [["b", "c"]]}, "not both"),
@@ -235,13 +245,13 @@ def test_a_wrong_case_is_refused_in_one_line(tmp_path: Path, line: Any, told: st
     file = tmp_path / "cases.jsonl"
     file.write_text(json.dumps({"id": "a", "kind": "b", "question": "c?", **line}))
     with pytest.raises(SettingsError, match=told) as refused:
-        read_cases(file, DOCS, None)
+        read_agent_cases(file, DOCS, None)
     assert "\n" not in str(refused.value)
 
 
 def test_the_benchmarks_format_is_read(shared: Path) -> None:
     bench = shared / "bench"
-    grouped = read_cases(bench / "dev.jsonl", DOCS, bench / "corpora")
+    grouped = read_agent_cases(bench / "dev.jsonl", DOCS, bench / "corpora")
     cases = [case for some in grouped.values() for case in some]
     assert len(cases) == 131
     followup = next(case for case in cases if case.type == "followup")
@@ -255,9 +265,11 @@ def outcome(verdict: Verdict = "answered", *paths: str, **more: Any) -> Outcome:
     return Outcome("c", "q?", "agent", "claude-opus-5-5", verdict, **given)
 
 
-def case(*gold: str, **more: Any) -> Case:
+def case(*gold: str, **more: Any) -> AgentCase:
     kind = {"type": "answerable" if gold else "no_answer"}
-    return Case(**{"id": "c", "kind": "k", "question": "q?", "gold_files": gold, **kind, **more})
+    return AgentCase(
+        **{"id": "c", "kind": "k", "question": "q?", "gold_files": gold, **kind, **more}
+    )
 
 
 def test_precision_counts_chunks_and_a_question_with_two_pages_needs_both() -> None:
@@ -296,7 +308,7 @@ def test_spans_and_ids_without_support_make_an_answer_unfaithful() -> None:
 def test_a_model_that_failed_has_decided_nothing() -> None:
     pairs = [(case("a.md"), outcome("retrieval_only")), (case("a.md"), outcome(queries=("q",)))]
     scored = decisions.score(pairs)
-    assert (scored.undecided, scored.right.of, scored.right.hits) == (1, 1, 1)
+    assert (scored.undecided, scored.accuracy.of, scored.accuracy.hits) == (1, 1, 1)
 
 
 def test_a_trajectory_counts_repeats_and_gives_no_cost_where_one_is_unknown() -> None:
@@ -312,13 +324,12 @@ def test_a_trajectory_counts_repeats_and_gives_no_cost_where_one_is_unknown() ->
 
 
 def test_no_figure_of_the_table_is_cut_short_where_there_are_eighty_columns() -> None:
-    cases = read_cases(EVALS / "answers.jsonl", DOCS, None)[DOCS]
+    cases = read_agent_cases(CASES / "answers.jsonl", DOCS, None)[DOCS]
     pairs = tuple((each, outcome()) for each in cases)
-    by_kind = {kind: answers.score(some) for kind, some in decisions.by_kind(pairs).items()}
     measured = Measurement(pairs, len(pairs), "agent", "m", None, None)
     console = Console(width=80, file=io.StringIO())
 
-    print_answers(measured, answers.score(pairs), by_kind, console)
+    print_result(score_measurement(EVALS["answers"], measured), console)
 
     assert isinstance(console.file, io.StringIO)
     assert "…" not in console.file.getvalue()

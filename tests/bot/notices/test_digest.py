@@ -15,7 +15,7 @@ from bot.journal.claims import Journal, open_journal
 from bot.journal.records import Announcement
 from bot.notices.digest import Digest, digest_message
 from bot.notices.once import Announcements
-from bot.report import Asked
+from bot.report import AskedQuestion
 from bot.report.collect import make_report
 from bot.report.gaps import group
 from bot.sandbox.server import Sandbox
@@ -186,7 +186,10 @@ def test_whatever_was_asked_slack_takes_it_and_nobody_is_pinged(
     questions: list[str], channel: str
 ) -> None:
     gaps = group(
-        [Asked(str(n), DUE, channel, "1.1", "not_in_docs", q) for n, q in enumerate(questions)]
+        [
+            AskedQuestion(str(n), DUE, channel, "1.1", "not_in_docs", q)
+            for n, q in enumerate(questions)
+        ]
     )
     made = make_report([], [], [], begin=MIDWEEK, end=DUE)
     made = type(made)(**{name: getattr(made, name) for name in made.__slots__} | {"gaps": gaps})

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from bot.cli import app
 from bot.journal.claims import Journal, open_journal
-from bot.report import Asked, percentile
+from bot.report import AskedQuestion, percentile
 from bot.report.collect import make_report
 from bot.report.gaps import group
 from bot.report.page import report_page
@@ -44,8 +44,8 @@ def told(*arguments: str) -> str:
     return done.stdout
 
 
-def asked(words: str, hours: int = 0) -> Asked:
-    return Asked(words, NOW - timedelta(hours=hours), "C1", "1.1", "not_in_docs", words)
+def asked(words: str, hours: int = 0) -> AskedQuestion:
+    return AskedQuestion(words, NOW - timedelta(hours=hours), "C1", "1.1", "not_in_docs", words)
 
 
 def test_questions_alike_are_one_gap_and_the_most_asked_comes_first(journal: Journal) -> None:
@@ -82,7 +82,7 @@ def test_alike_means_most_words_shared(one: str, other: str, alike: bool) -> Non
 @given(st.lists(st.text(max_size=40), max_size=12))
 def test_grouping_loses_no_question(words: list[str]) -> None:
     gaps = group([asked(text, hour) for hour, text in enumerate(words)])
-    assert sorted(a.words for gap in gaps for a in gap.asked) == sorted(words)
+    assert sorted(a.words for gap in gaps for a in gap.questions) == sorted(words)
 
 
 def test_verdicts_cost_latency_and_searches_are_counted(journal: Journal) -> None:
@@ -128,7 +128,7 @@ def test_pages_cited_although_old_are_named_with_their_owner() -> None:
 def test_a_period_without_answers_is_no_error(tmp_path: Path) -> None:
     assert "0 answers" in told()
     told("--html", "page.html")
-    assert "Nothing was asked" in (tmp_path / "page.html").read_text()
+    assert "Nobody asked a question" in (tmp_path / "page.html").read_text()
 
 
 def test_the_page_runs_nothing_loads_nothing_and_shows_every_word_as_text(

@@ -138,8 +138,13 @@ def test_a_ticket_opens_one_connection(sandbox: Sandbox, dial: Callable[[], Any]
         connect(url)
 
 
-def test_after_a_refresh_the_bolt_app_goes_on(
-    app: App, connected: SocketModeHandler, person: Person
+@pytest.mark.parametrize(
+    ("order", "effect"),
+    [({}, {"asked": 1}), ({"drop": True}, {"dropped": 1})],
+    ids=["refresh", "cut"],
+)
+def test_after_a_refresh_or_a_cut_the_bolt_app_comes_back(
+    app: App, connected: SocketModeHandler, person: Person, order: Json, effect: Json
 ) -> None:
     seen: list[str] = []
 
@@ -149,23 +154,9 @@ def test_after_a_refresh_the_bolt_app_goes_on(
 
     person.say("before")
     wait_for(lambda: seen == ["before"])
-    assert person.post("disconnect") == {"asked": 1}
+    assert person.post("disconnect", order) == effect
     person.say("after")
     wait_for(lambda: seen == ["before", "after"])
-
-
-def test_after_a_cut_connection_the_bolt_app_comes_back(
-    app: App, connected: SocketModeHandler, person: Person
-) -> None:
-    seen: list[str] = []
-
-    @app.event("message")
-    def message(event: Json) -> None:
-        seen.append(event["text"])
-
-    assert person.post("disconnect", {"drop": True}) == {"dropped": 1}
-    person.say("meanwhile")
-    wait_for(lambda: seen == ["meanwhile"])
 
 
 class Endpoint(BaseHTTPRequestHandler):

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from slack_sdk import WebClient
 
-from bot.sandbox.page.message_html import Place, message_body
-from bot.sandbox.page.mrkdwn_html import render
+from bot.sandbox.page.page_html import Surface, message_body
 from bot.sandbox.server import Sandbox
 from bot.slack.manifest import Manifest
 from tests.bot.sandbox.conftest import Json, Person
@@ -35,7 +34,7 @@ def html(sandbox: Sandbox, path: str = "/") -> str:
 
 
 def body(**message: object) -> str:
-    return message_body(dict(message), Place(lambda one: one.lower(), ts="1.1"))
+    return message_body(dict(message), Surface(str.lower, {"ts": "1.1"}))
 
 
 def test_shows_channels_messages_and_a_thread(
@@ -49,6 +48,7 @@ def test_shows_channels_messages_and_a_thread(
     assert "1 reply" in page
     assert "<strong>a signature</strong> error" in page
     assert "Ask Footnote about this" in page
+    assert '<div id="overlay"></div>' in page  # else it would cover the page
     assert '<option value="/?channel=C0INCIDENT&amp;user=U0ENGINEER" selected>Engineer' in page
 
 
@@ -93,8 +93,10 @@ def test_the_stop_button_stays_while_an_answer_streams_and_goes_with_its_end(
 
 
 def test_common_emoji_are_drawn_and_others_keep_their_name() -> None:
-    shown = render(":raising_hand: :wave::skin-tone-3: at 12:30:45 :our_own:", str)
+    shown = body(text=":raising_hand: :wave::skin-tone-3: at 12:30:45 :our_own:")
     assert "🙋 👋 at 12:30:45 :our_own:" in shown
+    # Names that Slack writes in another way than the library.
+    assert "🛑 🟢 🤷‍♂️" in body(text=":octagonal_sign: :large_green_circle: :man-shrugging:")
 
 
 def test_markdown_keeps_html_as_text_and_loads_nothing() -> None:
@@ -121,7 +123,7 @@ def test_buttons_name_what_a_click_needs() -> None:
     shown = body(blocks=[{"type": "actions", "block_id": "b", "elements": [button]}])
     assert shown == (
         '<div class="actions"><button type="button" class="button" data-do="click" '
-        'data-action-id="go" data-block-id="b" data-value="&quot;&amp;" data-ts="1.1">Go</button>'
+        'data-action-id="go" data-block-id="b" data-value="&#34;&amp;" data-ts="1.1">Go</button>'
         "</div>"
     )
 
@@ -153,7 +155,7 @@ def test_no_text_opens_an_element_of_its_own(text: str) -> None:
     known = {"p", "a", "b", "br", "code", "pre", "em", "s", "strong", "span", "blockquote", "div"}
     known |= {"ul", "ol", "li", "hr", *(f"h{level}" for level in range(1, 7))}
     for shown in (
-        render(text, lambda one: one),
+        body(text=text),
         body(blocks=[{"type": "markdown", "text": text or "x"}]),
         body(text=text, attachments=[{"title": text, "title_link": text, "footer": text}]),
     ):

@@ -9,8 +9,7 @@ import pytest
 import yaml
 from jsonschema import Draft7Validator
 
-from bot.sandbox.webapi import methods
-from bot.sandbox.webapi.call import METHODS
+from bot.sandbox.webapi.methods import METHODS
 from tests.conftest import ROOT
 
 AGENT = ROOT / "manifest.yml"
@@ -54,7 +53,6 @@ def events(path: Path) -> set[str]:
 def methods_used() -> set[str]:
     """Web API methods called in bot/, the sandbox aside: ``chat_postMessage(`` and the like."""
     known = {name.replace(".", "_"): name for name in METHODS}
-    assert methods.ALL
     used = set()
     for file in SOURCES:
         for called in re.findall(r"\.(\w+)\(", file.read_text(encoding="utf-8")):

@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 from ingest.embedding.embedder import open_embedder
 from ingest.errors import SettingsError
 from ingest.evaluate.calibrate import FOLDS, Calibration, calibrate, choose
+from ingest.evaluate.cases import Case
 from ingest.evaluate.cli import app
-from ingest.evaluate.questions import Question
 from ingest.evaluate.scoring import METRICS
 from ingest.index import open_index
 from ingest.index.calibration import THRESHOLD
@@ -142,7 +142,7 @@ def test_the_live_index_is_not_calibrated_by_questions_about_other_docs(
     settings.data_dir.mkdir()
     run_ingest(settings, index, embedder)
     index.close()
-    with pytest.raises(SettingsError, match=r"question q1: pay\.md is not in the index"):
+    with pytest.raises(SettingsError, match=r"case q1: pay\.md is not in the index"):
         run("calibrate", *arguments[:2])
 
 
@@ -160,4 +160,4 @@ def test_at_most_one_in_twenty_answerable_questions_is_called_weak() -> None:
     assert 0.0 < wrong < 0.12
     assert right == 1.0
     with pytest.raises(SettingsError):
-        calibrate([(Question(id="q", kind="x", type="no_answer", question="?"), 0.1)])
+        calibrate([(Case(id="q", kind="x", type="no_answer", question="?"), 0.1)])

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.documents import Passage
-from ingest.evaluate.questions import Question
+from ingest.evaluate.cases import Case
 from ingest.evaluate.scoring import METRICS, averages, compare, mark
 
 
@@ -13,9 +13,9 @@ def passage(path: str, text: str) -> Passage:
     return Passage(path, path, path, (), (1, 1), text, "")
 
 
-def question(mode: str = "any", **gold: str) -> Question:
+def question(mode: str = "any", **gold: str) -> Case:
     """Gold pages with a quote each."""
-    return Question.model_validate(
+    return Case.model_validate(
         {
             "id": "q",
             "kind": "how-to",

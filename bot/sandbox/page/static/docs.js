@@ -2,10 +2,10 @@
 
 // Marks the lines of the fragment: #L10 or #L10-L20.
 function mark() {
-  const found = /^#L(\d+)(?:-L?(\d+))?$/.exec(location.hash);
-  if (!found) return;
-  const first = Number(found[1]);
-  const last = Number(found[2] || found[1]);
+  const match = /^#L(\d+)(?:-L?(\d+))?$/.exec(location.hash);
+  if (!match) return;
+  const first = Number(match[1]);
+  const last = Number(match[2] || match[1]);
   for (const line of document.querySelectorAll(".lines li")) {
     const number = Number(line.id.slice(1));
     line.classList.toggle("marked", first <= number && number <= last);

@@ -73,7 +73,7 @@ function compose(form, text) {
   return send("say", { channel, user, text, thread_ts: thread || null, typed: true });
 }
 
-const doings = {
+const actions = {
   click: ({ user, channel, ts, viewId, actionId, blockId, value }) =>
     send("click", { user, channel, ts, view_id: viewId, action_id: actionId, block_id: blockId, value }),
   shortcut: ({ user, channel, ts, callbackId }) =>
@@ -98,7 +98,7 @@ function insert(form, text) {
 
 document.addEventListener("click", (event) => {
   const button = event.target.closest("[data-do]");
-  if (button) doings[button.dataset.do](button.dataset, button);
+  if (button) actions[button.dataset.do](button.dataset, button);
 });
 
 document.addEventListener("submit", (event) => {

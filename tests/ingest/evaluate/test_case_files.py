@@ -1,4 +1,4 @@
-"""Question files: what they hold, and the one line that says what is wrong with one."""
+"""Case files: how each kind of line is read, and the one line that says what is wrong."""
 
 import json
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ingest.errors import SettingsError
-from ingest.evaluate.questions import Question, by_corpus, read_questions
+from ingest.evaluate.cases import Case, by_folder, read_cases
 
 GOOD = {
     "id": "q1",
@@ -28,8 +28,8 @@ def file(tmp_path: Path, *lines: object) -> Path:
 
 def test_a_follow_up_is_searched_with_what_was_said_before(tmp_path: Path) -> None:
     asked = {**GOOD, "type": "followup", "history": ["Who is on call?"], "question": "And after?"}
-    (question,) = read_questions(file(tmp_path, asked), Question)
-    assert question.query == "Who is on call? And after?"
+    (case,) = read_cases(file(tmp_path, asked), Case)
+    assert case.query == "Who is on call? And after?"
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_a_line_that_is_wrong_is_named_with_its_cure(
     tmp_path: Path, line: object, complaint: str
 ) -> None:
     with pytest.raises(SettingsError) as caught:
-        read_questions(file(tmp_path, GOOD, line), Question)
+        read_cases(file(tmp_path, GOOD, line), Case)
     assert complaint in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -65,17 +65,26 @@ def test_a_file_that_cannot_be_used_is_named(
     if content is not None:
         path.write_bytes(content)
     with pytest.raises(SettingsError, match=complaint):
-        read_questions(path, Question)
+        read_cases(path, Case)
 
 
 def test_a_question_about_docs_that_are_not_there_is_named(tmp_path: Path) -> None:
-    question = Question.model_validate(GOOD)
+    case = Case.model_validate(GOOD)
     with pytest.raises(SettingsError, match=r"there is no folder .*handbook"):
-        by_corpus([question], tmp_path)
+        by_folder([case], None, tmp_path)
     (tmp_path / "handbook").mkdir()
-    with pytest.raises(SettingsError, match=r"question q1: there is no file oncall\.md"):
-        by_corpus([question], tmp_path)
+    with pytest.raises(SettingsError, match=r"case q1: there is no file oncall\.md"):
+        by_folder([case], None, tmp_path)
     (tmp_path / "handbook" / "oncall.md").write_text("# On call\n")
-    assert by_corpus([question], tmp_path) == {"handbook": [question]}
+    assert by_folder([case], None, tmp_path) == {tmp_path / "handbook": [case]}
+    alone = case.model_copy(update={"corpus": None})
     with pytest.raises(SettingsError, match="q1 has no corpus"):
-        by_corpus([question.model_copy(update={"corpus": None})], tmp_path)
+        by_folder([alone], None, tmp_path)
+    assert by_folder([alone], tmp_path / "handbook", None) == {tmp_path / "handbook": [alone]}
+
+
+@pytest.mark.parametrize("path", ["oncall.md", ["oncall.md"]])
+def test_the_own_questions_of_a_docs_repo_are_read(tmp_path: Path, path: object) -> None:
+    own = {"question": "How do I page?", "path": path}
+    (case,) = read_cases(file(tmp_path, own), Case)
+    assert (case.id, case.gold_files, case.has_answer) == ("line-1", ("oncall.md",), True)
