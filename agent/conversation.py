@@ -48,6 +48,8 @@ class Conversation:
     """Collections that the answer may use; None for all of them."""
     wishes: str = ""
     """Language and tone for this channel, in the words of the people who run Footnote."""
+    omitted: int = 0
+    """Turns after the first one that are left out because the thread is too long."""
 
     @property
     def question(self) -> str:

@@ -10,6 +10,7 @@ This is the only place that cuts a thread to size.
 import math
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -35,15 +36,32 @@ _QUERY = 1_200
 _ELEMENT = re.compile(r"<(?=/?\s*message\b)", re.IGNORECASE)
 
 
-def history(conversation: Conversation, tokens: int) -> list[MessageParam]:
-    """The turns before the question: the root and the newest ones that fit into ``tokens``."""
-    turns = [turn for turn in conversation.earlier if turn.text.strip() or turn.speaker == "person"]
+def fitted(conversation: Conversation, tokens: int) -> Conversation:
+    """The conversation with the root and the newest turns that fit into ``tokens``.
+
+    A turn that is too long keeps its beginning and its end. The question stays whole.
+    """
     limit = tokens * _CHARACTERS_A_TOKEN
-    messages = [_message(turn, limit // _TURN_SHARE) for turn in turns]
-    omitted = _omitted([len(m["content"][0]["text"]) for m in messages], limit)
-    if omitted:
-        line = f"({omitted} messages of the thread are left out here.)"
-        messages[1 : 1 + omitted] = [{"role": "user", "content": [_text(line)]}]
+    turns = [
+        replace(turn, text=_cut(turn.text.strip(), limit // _TURN_SHARE))
+        for turn in conversation.earlier
+    ]
+    omitted = _omitted([len(_message(turn)["content"][0]["text"]) for turn in turns], limit)
+    del turns[1 : 1 + omitted]
+    return replace(
+        conversation,
+        turns=(*turns, *conversation.turns[-1:]),
+        omitted=conversation.omitted + omitted,
+    )
+
+
+def history(conversation: Conversation) -> list[MessageParam]:
+    """The turns before the question."""
+    turns = [turn for turn in conversation.earlier if turn.text or turn.speaker == "person"]
+    messages = [_message(turn) for turn in turns]
+    if conversation.omitted:
+        line = f"({conversation.omitted} messages of the thread are left out here.)"
+        messages.insert(1, {"role": "user", "content": [_text(line)]})
     if messages and messages[0]["role"] == "assistant":
         messages.insert(0, {"role": "user", "content": [_text("(The thread begins here.)")]})
     return messages
@@ -58,7 +76,8 @@ def question(
 ) -> MessageParam:
     """The newest turn's message: the turn itself, then everything that is true only now."""
     limit = tokens * _CHARACTERS_A_TOKEN // _TURN_SHARE
-    words = _text(_quoted(conversation.turns[-1], limit))
+    newest = conversation.turns[-1]
+    words = _text(_quoted(replace(newest, text=_cut(newest.text.strip(), limit))))
     if profile.cache:
         words["cache_control"] = {"type": "ephemeral", "ttl": "1h"}
     content = [words]
@@ -123,17 +142,17 @@ def _omitted(sizes: Sequence[int], limit: int) -> int:
     return omitted
 
 
-def _message(turn: Turn, limit: int) -> MessageParam:
+def _message(turn: Turn) -> MessageParam:
     if turn.speaker == "footnote":
-        return {"role": "assistant", "content": [_text(_cut(turn.text.strip(), limit))]}
-    return {"role": "user", "content": [_text(_quoted(turn, limit))]}
+        return {"role": "assistant", "content": [_text(turn.text)]}
+    return {"role": "user", "content": [_text(_quoted(turn))]}
 
 
-def _quoted(turn: Turn, limit: int) -> str:
+def _quoted(turn: Turn) -> str:
     """Somebody's words as data: they cannot close the element around them."""
     name = re.sub(r'[<>"\s]+', " ", turn.name).strip()[:80]
     kind = ' kind="bot"' if turn.speaker == "other_bot" else ""
-    words = _ELEMENT.sub("&lt;", _cut(turn.text.strip(), limit))
+    words = _ELEMENT.sub("&lt;", turn.text.strip())
     words = words or "(no words: this asks for help with the messages above in the thread)"
     return f'<message from="{name}"{kind}>\n{words}\n</message>'
 

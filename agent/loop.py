@@ -18,7 +18,7 @@ from agent.errors import Cancelled, ModelUnavailable, ParameterRefused
 from agent.exchange import Exchange, has_text, tool_calls
 from agent.fallback import HELP, passages_answer
 from agent.grounding.cited_text import CitedText, joined
-from agent.history import history, question, recalled
+from agent.history import fitted, history, question, recalled
 from agent.model.budget import Budget, Spending
 from agent.model.client import ClaudeModel, Model
 from agent.model.deadline import Deadline, DeadlinePassed
@@ -134,7 +134,8 @@ class Agent:
         except Exception:  # the answer reports it, if it needs the index
             log.exception("index")
         retrieval = Retrieval(index, self._cache, version, self._settings.max_searches)
-        return Draft(conversation, deadline, retrieval, revision, on_progress, corpus)
+        thread = fitted(conversation, self._settings.conversation_tokens)
+        return Draft(thread, deadline, retrieval, revision, on_progress, corpus)
 
     def _scoped(self, collections: Sequence[str] | None) -> Index:
         if collections is None:
@@ -238,7 +239,7 @@ class _Attempt:
             self._model,
             profile,
             system,
-            [*history(conversation, settings.conversation_tokens), newest],
+            [*history(conversation), newest],
             draft,
             self._preview,
             self._deadline,

@@ -19,7 +19,7 @@ from agent.asides.web import public_words
 from agent.conversation import Conversation, Turn
 from agent.fallback import is_small_talk, passages_text
 from agent.grounding import CitableText, ground, ground_json
-from agent.history import history, query_of
+from agent.history import fitted, history, query_of
 from agent.model.failures import names_parameter, unavailable
 from agent.model.message_text import read_content
 from agent.passages import paragraphs
@@ -205,7 +205,7 @@ def remembered(text: str) -> object:
         *(Turn("footnote", "f", part) for part in text.split("\n")),
     ]
     conversation = Conversation((*turns, Turn("person", "a", text)))
-    return history(conversation, 1_000), query_of(conversation)
+    return history(fitted(conversation, 1_000)), query_of(conversation)
 
 
 def changed(text: str) -> object:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from agent.conversation import CitedChunk, Conversation, Turn
-from agent.history import cited_before, history, query_of
+from agent.history import cited_before, fitted, history, query_of
 from ingest.documents import Passage
 from ingest.index import Index
 from tests.agent.conftest import Ask, thread
@@ -141,7 +141,7 @@ def test_other_peoples_words_cannot_leave_their_element(ask: Ask) -> None:
         )
     )
 
-    [text] = history(conversation, 10_000)[0]["content"]
+    [text] = history(conversation)[0]["content"]
 
     assert text["text"] == (
         '<message from="Alert system" kind="bot">\n'
@@ -165,7 +165,7 @@ def test_a_long_thread_keeps_its_root_and_its_newest_turns(ask: Ask) -> None:
 def test_what_is_left_out_changes_in_steps_so_that_the_cache_holds() -> None:
     def kept(count: int) -> str:
         turns = [("bob", f"message {n} " + "blah " * 40) for n in range(count)]
-        return json.dumps(history(thread("?", *turns), 2_000)[:4])
+        return json.dumps(history(fitted(thread("?", *turns), 2_000))[:4])
 
     beginnings = [kept(count) for count in range(100, 116)]
 
@@ -182,7 +182,7 @@ def test_of_any_long_thread_the_root_and_the_newest_turns_stay(
     tokens = 20_000
     turns = [("bob", f"message {n}. {'x' * size}") for n in range(count)]
 
-    texts = [m["content"][0]["text"] for m in history(thread("and now?", *turns), tokens)]
+    texts = [m["content"][0]["text"] for m in history(fitted(thread("and now?", *turns), tokens))]
 
     assert "message 0." in texts[0]
     for back in range(1, newest + 1):
@@ -193,7 +193,7 @@ def test_of_any_long_thread_the_root_and_the_newest_turns_stay(
 def test_long_turns_too_are_left_out_in_steps() -> None:
     def beginning(count: int) -> str:
         turns = [("bob", f"message {n}. {'x' * 4_000}") for n in range(count)]
-        return json.dumps(history(thread("?", *turns), 20_000)[:3])
+        return json.dumps(history(fitted(thread("?", *turns), 20_000))[:3])
 
     beginnings = [beginning(count) for count in range(40, 60)]
 
