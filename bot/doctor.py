@@ -72,13 +72,15 @@ def _docs(settings: IndexSettings) -> list[Finding]:
     findings = [
         *_check("footnote.toml", lambda: _config(settings)),
         *_check("data folder", lambda: probe_data_folder(settings.data_dir)),
-        *_check("embedder", lambda: open_embedder(settings).name),
+        *_check("embedder", lambda: open_embedder(settings.embedder_source).name),
         *_check("schedule", lambda: _schedule(settings)),
     ]
-    if settings.chroma_host is not None:
-        findings += _check("chroma", lambda: probe_server(settings))
+    if (server := settings.chroma_server) is not None:
+        findings += _check("chroma", lambda: probe_server(server))
     if _is_fine("data folder", findings):
-        findings += _check("docs repo", lambda: probe_docs_repo(settings))
+        findings += _check(
+            "docs repo", lambda: probe_docs_repo(settings.docs_source, settings.data_dir)
+        )
         if _is_fine("footnote.toml", findings):
             findings.append(_index(settings))
     return findings
@@ -118,7 +120,7 @@ def _check(name: str, look: Callable[[], str]) -> list[Finding]:
 
 
 def _config(settings: IndexSettings) -> str:
-    config = read_config_file(settings, SECTIONS)
+    config = read_config_file(settings.config, SECTIONS)
     collections = read_collections(config)
     channels = read_channels(config, collections).configured
     if not config.text:

@@ -15,7 +15,7 @@ from bot.app import Service
 from bot.sandbox.server import Sandbox
 from bot.settings import BotSettings
 from bot.signals import Ending
-from ingest.documents import Page
+from ingest.documents import IndexedDocument
 from ingest.errors import FootnoteError, IngestError
 from ingest.index import Index
 from ingest.runs.terminal_run import ingest_anywhere
@@ -124,14 +124,14 @@ class Pages:
 
     def __call__(self, path: str) -> str | None:
         try:
-            page = self.index.page(path) if self.index else None
+            page = self.index.document(path) if self.index else None
         except IngestError as error:
             log.warning("no page: %s", error)
             return None
         return page_text(page) if page else None
 
 
-def page_text(page: Page) -> str:
+def page_text(page: IndexedDocument) -> str:
     """Every line at its number; what no chunk holds is empty."""
     lines: dict[int, str] = {}
     cut = False

@@ -9,7 +9,7 @@ from agent.errors import ToolError
 from agent.searches import Retrieval
 from agent.tools.base import Arguments, Corpus, ToolResult, plain_schema
 from agent.trace import Progress
-from ingest.documents import Page, Passage
+from ingest.documents import IndexedDocument, Passage
 
 _BUDGET = 9_600
 """Characters of a page that one call gives."""
@@ -50,7 +50,7 @@ class ReadDocument:
 
     def run(self, arguments: Place, retrieval: Retrieval) -> ToolResult:
         name = arguments.path.strip().removeprefix("/")
-        page = retrieval.index.page(name)
+        page = retrieval.index.document(name)
         if page is None or not page.passages:
             raise ToolError(_unknown(name, retrieval))
         first = _first(page, name, arguments.from_line)
@@ -66,7 +66,7 @@ class ReadDocument:
         return ToolResult(tuple(part), facts)
 
 
-def _first(page: Page, name: str, from_line: int | None) -> int:
+def _first(page: IndexedDocument, name: str, from_line: int | None) -> int:
     """Where to begin: at the line asked for, at the passage's section, else at the top."""
     if from_line is not None:
         later = (i for i, p in enumerate(page.passages) if p.lines[1] >= from_line)

@@ -21,12 +21,12 @@ from bot.slack.clients import SLACK_FAILED, Clients, slack_error
 from bot.slack.message_links import permalink
 from ingest.documents import CollectionInfo
 from ingest.index import Index, IndexStatus
-from ingest.runs.record import Run
+from ingest.runs.record import IngestRun
 
 log = logging.getLogger(__name__)
 
 Json = dict[str, Any]
-LastRun = Callable[[], Run | None]
+LastRun = Callable[[], IngestRun | None]
 """The newest ingest that is over; None before the first one."""
 
 EXAMPLES = (
@@ -127,7 +127,7 @@ def collection_lines(collections: Sequence[CollectionInfo]) -> list[str]:
     ]
 
 
-def run_lines(last_run: Run | None) -> list[str]:
+def run_lines(last_run: IngestRun | None) -> list[str]:
     """What the last ingest did, and the first files it left out."""
     if last_run is None:
         return []

@@ -135,7 +135,7 @@ class Changes:
 
     def _change(self, cited: _Cited, was: CitedText) -> Change | None:
         """What became of a chunk; None where its text stands elsewhere."""
-        page = self._index.page(cited.path)
+        page = self._index.document(cited.path)
         if page is None or page.info.path != cited.path:
             hits = self._index.search(was.text, k=5).passages
             moved = any(hit.hash == cited.hash or stands_in(was.text, [hit]) for hit in hits)

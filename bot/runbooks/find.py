@@ -13,7 +13,7 @@ from urllib.parse import unquote, urlsplit
 
 from bot.reading.message import RUNBOOK
 from bot.runbooks.alert import Alert, is_code, is_compound, words_in
-from ingest.documents import DocumentInfo, Page, Passage
+from ingest.documents import DocumentInfo, IndexedDocument, Passage
 from ingest.index import Index
 
 _TO_DO = re.compile(
@@ -72,7 +72,7 @@ class _Search:
                     return Runbook(passages, f"the name {name}")
         return None
 
-    def _page_at(self, address: str) -> Page | None:
+    def _page_at(self, address: str) -> IndexedDocument | None:
         """The page that an address opens; None where several may be meant."""
         wanted = _parts(unquote(urlsplit(address).path))
         is_runbook = address in self._alert.addresses
@@ -88,11 +88,11 @@ class _Search:
 
     def _is_in_docs_repo(self, address: str, path: str) -> bool:
         """Whether an address leads to the docs repo itself, at whatever revision."""
-        page = self._index.page(path)
+        page = self._index.document(path)
         url = page.passages[0].url if page and page.passages else None
         return url is not None and _place(url) == _place(address)
 
-    def _one_of(self, paths: Sequence[str]) -> Page | None:
+    def _one_of(self, paths: Sequence[str]) -> IndexedDocument | None:
         """The only page of these, or the only one that the alert's service or title leads to."""
         for said in (self._alert.services, self._alert.titles):
             if len(paths) < 2:
@@ -101,7 +101,7 @@ class _Search:
             shared = [len(words.intersection(words_in(path))) for path in paths]
             if shared.count(max(shared)) == 1:
                 paths = [paths[shared.index(max(shared))]]
-        return self._index.page(paths[0]) if len(paths) == 1 else None
+        return self._index.document(paths[0]) if len(paths) == 1 else None
 
     def _called(self, name: str) -> tuple[Passage, ...]:
         """The page that is called like the alert."""
@@ -137,11 +137,11 @@ class _Search:
         """What only may be a name leads to a runbook alone, not to any page about a product."""
         if name in self._alert.names:
             return True
-        page = self._index.page(path)
+        page = self._index.document(path)
         headings = {h for p in page.passages for h in (p.title, *p.heading)} if page else ()
         return any(_ABOUT_ALERTS.search(" ".join(words_in(text))) for text in (path, *headings))
 
-    def _linked(self, page: Page, address: str) -> tuple[Passage, ...]:
+    def _linked(self, page: IndexedDocument, address: str) -> tuple[Passage, ...]:
         """The section that was linked, else what says best what to do."""
         wanted = _folded(unquote(urlsplit(address).fragment))
         linked = tuple(p for p in page.passages if wanted in map(_folded, p.heading))

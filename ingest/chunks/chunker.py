@@ -13,7 +13,7 @@ from math import ceil
 from ingest.chunks.pieces import Piece, halves, pieces_of, rendered
 from ingest.documents import Chunk
 from ingest.readers.loader import Document
-from ingest.readers.reading import Block, Reading
+from ingest.readers.parsed_file import Block, ParsedFile
 from ingest.readers.search_text import has_words
 
 CHUNKER_VERSION = 5
@@ -41,26 +41,26 @@ def chunk_document(document: Document, fits: Fits) -> list[Chunk]:
     """The chunks of a document, in order. ``fits``: does the embedder see all of a text?"""
     title = _shortened(document.title, LONGEST_LABEL)
     chunks: list[Chunk] = []
-    for path, blocks in _sections(document.reading):
+    for path, blocks in _sections(document.parsed):
         heading = _labels(title, path, fits)
-        for packed in _packed(blocks, document.reading):
+        for packed in _packed(blocks, document.parsed):
             chunks.extend(_fitted(packed, document, title, heading, fits))
     prefix = chunk_prefix(document.path)
     return [replace(c, id=f"{prefix}-{number}", number=number) for number, c in enumerate(chunks)]
 
 
-def _sections(reading: Reading) -> Iterator[tuple[Path, list[Block]]]:
+def _sections(parsed: ParsedFile) -> Iterator[tuple[Path, list[Block]]]:
     """Blocks under one heading path; a heading without text of its own goes to the next one."""
     path: list[Block] = []
     section: list[Block] = []
     labels: Path = ()
-    for block in reading.blocks:
+    for block in parsed.blocks:
         if block.kind == "heading":
             while path and path[-1].level >= block.level:
                 path.pop()
             path.append(block)
             below = tuple(heading.label for heading in path if heading.label)
-            if section and not (_is_bare(section, reading) and below[: len(labels)] == labels):
+            if section and not (_is_bare(section, parsed) and below[: len(labels)] == labels):
                 yield labels, section
                 section = []
             labels = below
@@ -69,11 +69,11 @@ def _sections(reading: Reading) -> Iterator[tuple[Path, list[Block]]]:
         yield labels, section
 
 
-def _is_bare(section: Sequence[Block], reading: Reading) -> bool:
+def _is_bare(section: Sequence[Block], parsed: ParsedFile) -> bool:
     """Whether there is nothing to read in it but its headings."""
     if len(section) > 3:
         return False
-    return all(block.kind == "heading" or not has_words(block, reading) for block in section)
+    return all(block.kind == "heading" or not has_words(block, parsed) for block in section)
 
 
 def _labels(title: str, path: Path, fits: Fits) -> Path:
@@ -93,9 +93,9 @@ def _shortened(label: str, limit: int) -> str:
     return label if len(label) <= limit else label[: limit - 1].rstrip() + "…"
 
 
-def _packed(blocks: Sequence[Block], reading: Reading) -> Iterator[list[Piece]]:
+def _packed(blocks: Sequence[Block], parsed: ParsedFile) -> Iterator[list[Piece]]:
     """Divide a section evenly, between blocks."""
-    pieces = [piece for block in blocks for piece in pieces_of(block, reading, TARGET)]
+    pieces = [piece for block in blocks for piece in pieces_of(block, parsed, TARGET)]
     total = sum(piece.size for piece in pieces)
     share = total / ceil(total / TARGET) * SLACK if total > TARGET else TARGET
     packed: list[Piece] = []
@@ -135,19 +135,19 @@ def _fitted(
     pieces: list[Piece], document: Document, title: str, heading: Path, fits: Fits
 ) -> Iterator[Chunk]:
     """Halve what the embedder would not see to its end."""
-    reading = document.reading
-    text, search = rendered(pieces, reading)
+    parsed = document.parsed
+    text, search = rendered(pieces, parsed)
     chunk = Chunk(
         id="",
         path=document.path,
         number=0,
         title=title,
         heading=heading,
-        lines=(reading.number(pieces[0].start), reading.number(pieces[-1].end - 1)),
+        lines=(parsed.number(pieces[0].start), parsed.number(pieces[-1].end - 1)),
         text=text,
         search_text=search,
     )
-    smaller = [] if fits(chunk.embed_text) else halves(pieces, reading)
+    smaller = [] if fits(chunk.embed_text) else halves(pieces, parsed)
     if search and not smaller:
         yield chunk
     for half in smaller:

@@ -27,7 +27,7 @@ from ingest.index import open_index
 from ingest.index.calibration import store_threshold
 from ingest.index.folders import IndexFolder, live
 from ingest.settings import IndexSettings, read_settings
-from ingest.terminal import AsJson, Heard, print_json, progress_bar
+from ingest.terminal import AsJson, ShowProgress, print_json, progress_bar
 
 app = typer.Typer()
 
@@ -153,11 +153,11 @@ def _ask_corpora(
     grouped: Mapping[str, Sequence[Question]],
     corpora: Path,
     settings: IndexSettings,
-    heard: Heard,
+    heard: ShowProgress,
 ) -> tuple[list[tuple[Question, float]], list[IndexFolder]]:
     found: list[tuple[Question, float]] = []
     folders: list[IndexFolder] = []
-    embedder = open_embedder(settings)
+    embedder = open_embedder(settings.embedder_source)
     cache = settings.data_dir / EVAL_FOLDER
     for corpus, asked in sorted(grouped.items()):
         with open_corpus(corpora / corpus, settings, embedder, cache=cache, heard=heard) as index:

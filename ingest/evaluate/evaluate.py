@@ -16,9 +16,9 @@ from ingest.embedding.embedder import Embedder, open_embedder
 from ingest.evaluate.questions import Question
 from ingest.evaluate.scoring import Mark, averages, mark
 from ingest.index import Index, open_index
-from ingest.pipeline.run import Progress, run_ingest
+from ingest.pipeline.run import IngestProgress, run_ingest
 from ingest.settings import IndexSettings
-from ingest.terminal import Heard
+from ingest.terminal import ShowProgress
 
 EVAL_FOLDER = "eval"
 """In the data folder: one index a corpus, kept for the next time."""
@@ -65,12 +65,12 @@ def evaluate(
     settings: IndexSettings,
     *,
     cache: Path,
-    heard: Heard,
+    heard: ShowProgress,
 ) -> Evaluation:
     """Ask every question of its own corpus."""
     marks: list[Mark] = []
     weak: list[bool] = []
-    embedder = open_embedder(settings)
+    embedder = open_embedder(settings.embedder_source)
     total = sum(map(len, grouped.values()))
     for corpus, questions in sorted(grouped.items()):
         with open_corpus(corpora / corpus, settings, embedder, cache=cache, heard=heard) as index:
@@ -86,7 +86,7 @@ def evaluate(
 
 @contextmanager
 def open_corpus(
-    docs: Path, settings: IndexSettings, embedder: Embedder, *, cache: Path, heard: Heard
+    docs: Path, settings: IndexSettings, embedder: Embedder, *, cache: Path, heard: ShowProgress
 ) -> Iterator[Index]:
     """The index of a folder of docs, up to date."""
     own = settings.model_copy(
@@ -100,7 +100,7 @@ def open_corpus(
         }
     )
 
-    def listen(progress: Progress) -> None:
+    def listen(progress: IngestProgress) -> None:
         heard(f"{docs.name}: {progress.stage}", progress.done, progress.total)
 
     own.data_dir.mkdir(parents=True, exist_ok=True)

@@ -4,7 +4,7 @@ import codecs
 import re
 from contextlib import suppress
 
-from ingest.readers.reading import UnreadableDocument
+from ingest.readers.parsed_file import UnreadableDocument
 
 LFS_POINTER = b"version https://git-lfs.github.com/spec/v1"
 SIGNATURES = (

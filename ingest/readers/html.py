@@ -15,7 +15,7 @@ from bs4 import BeautifulSoup
 from bs4.element import NavigableString, PageElement, PreformattedString, Tag
 
 from ingest.readers.invisible import without_hidden
-from ingest.readers.reading import Block, Kind, Reading
+from ingest.readers.parsed_file import Block, BlockKind, ParsedFile
 
 UNSEEN = {
     "script", "style", "nav", "footer", "template", "noscript", "iframe", "svg", "head", "form",
@@ -37,7 +37,7 @@ SIGN = 20
 COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 
 
-def read_html(lines: Sequence[str]) -> Reading:
+def read_html(lines: Sequence[str]) -> ParsedFile:
     """Read a page."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that a page looks like XML, or like a file's name
@@ -46,7 +46,7 @@ def read_html(lines: Sequence[str]) -> Reading:
     main = soup.find("main") or soup.find(role="main") or soup.body
     text = _Text()
     text.read(main if isinstance(main, Tag) else soup)
-    return Reading(
+    return ParsedFile(
         "plain", tuple(text.lines), tuple(text.blocks), numbers=tuple(text.numbers), title=title
     )
 
@@ -85,7 +85,7 @@ class _Text:
     numbers: list[int] = field(default_factory=list)
     blocks: list[Block] = field(default_factory=list)
     words: list[str] = field(default_factory=list)
-    kind: Kind = "prose"
+    kind: BlockKind = "prose"
     level: int = 0
     line: int = 1
     begun: int = 0
@@ -193,7 +193,7 @@ class _Text:
         self.lines.append(line)
         self.numbers.append(number)
 
-    def _end_block(self, kind: Kind, start: int, level: int = 0) -> None:
+    def _end_block(self, kind: BlockKind, start: int, level: int = 0) -> None:
         label = " ".join(self.lines[start:]) if kind == "heading" else ""
         head = self.columns if kind == "table" else (0, 0)
         self.blocks.append(Block(kind, start, len(self.lines), level=level, label=label, head=head))

@@ -11,14 +11,14 @@ from ingest.readers.html import read_html
 from ingest.readers.invisible import masked, without_hidden
 from ingest.readers.markdown import read_markdown
 from ingest.readers.notebook import read_notebook
-from ingest.readers.reading import Reading, UnreadableDocument
+from ingest.readers.parsed_file import ParsedFile, UnreadableDocument
 from ingest.readers.rst import read_rst
 from ingest.readers.search_text import has_words
 from ingest.readers.text import read_text
 
 __all__ = ["READERS", "Document", "UnreadableDocument", "load"]
 
-Reader = Callable[[Sequence[str]], Reading]
+Reader = Callable[[Sequence[str]], ParsedFile]
 READERS: dict[str, Reader] = {
     ".md": read_markdown,
     ".markdown": read_markdown,
@@ -37,7 +37,7 @@ class Document:
 
     path: str
     title: str
-    reading: Reading
+    parsed: ParsedFile
     owner: str | None = None
     tags: tuple[str, ...] = ()
     date: datetime | None = None
@@ -60,25 +60,25 @@ def load(path: str, data: bytes) -> Document:
     else:
         text, credentials = masked(without_hidden(text))
         about, lines = front_matter(text.split("\n"))
-    reading = reader(lines)
-    if not any(has_words(block, reading) for block in reading.blocks):
+    parsed = reader(lines)
+    if not any(has_words(block, parsed) for block in parsed.blocks):
         raise UnreadableDocument("empty: the page has no text")
     return Document(
         path=path,
-        title=_title(path, about, reading),
-        reading=reading,
+        title=_title(path, about, parsed),
+        parsed=parsed,
         owner=about.owner,
         tags=about.tags,
         date=about.date,
-        masked=credentials + reading.masked,
+        masked=credentials + parsed.masked,
         impossible=about.impossible,
     )
 
 
-def _title(path: str, about: FrontMatter, reading: Reading) -> str:
+def _title(path: str, about: FrontMatter, parsed: ParsedFile) -> str:
     """From front matter, the format, the first top heading, or the name of the file."""
-    heading = next((b.label for b in reading.blocks if b.level == 1 and b.label), "")
-    return about.title or reading.title or heading or _name(path)
+    heading = next((b.label for b in parsed.blocks if b.level == 1 and b.label), "")
+    return about.title or parsed.title or heading or _name(path)
 
 
 def _name(path: str) -> str:

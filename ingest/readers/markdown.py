@@ -8,7 +8,7 @@ from itertools import chain, pairwise
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from ingest.readers.reading import Block, Reading, covering
+from ingest.readers.parsed_file import Block, ParsedFile, covering
 from ingest.readers.search_text import clean_label
 from ingest.readers.wrappers import FENCE, closes, unwrapped
 
@@ -33,10 +33,10 @@ MARKDOWN = _parser(indented_code=True)
 MDX = _parser(indented_code=False)
 
 
-def read_markdown(lines: Sequence[str], *, mdx: bool = False) -> Reading:
+def read_markdown(lines: Sequence[str], *, mdx: bool = False) -> ParsedFile:
     """Read a page whose front matter was already blanked out."""
     shown, blocks = markdown_blocks(lines, mdx=mdx)
-    return Reading("markdown", tuple(shown), tuple(blocks))
+    return ParsedFile("markdown", tuple(shown), tuple(blocks))
 
 
 def markdown_blocks(lines: Sequence[str], *, mdx: bool = False) -> tuple[list[str], list[Block]]:

@@ -11,10 +11,10 @@ from typing import TypeGuard
 from ingest.readers.decoding import with_line_feeds
 from ingest.readers.invisible import masked, without_hidden
 from ingest.readers.markdown import markdown_blocks
-from ingest.readers.reading import Block, Reading, UnreadableDocument
+from ingest.readers.parsed_file import Block, ParsedFile, UnreadableDocument
 
 
-def read_notebook(lines: Sequence[str]) -> Reading:
+def read_notebook(lines: Sequence[str]) -> ParsedFile:
     """Read a notebook of format 3 or 4."""
     source = "\n".join(lines)
     try:
@@ -39,7 +39,7 @@ def read_notebook(lines: Sequence[str]) -> Reading:
         shown.extend((*cell, ""))
         numbers.extend(number for _, number in numbered)
         numbers.append(numbers[-1])
-    return Reading("markdown", tuple(shown), tuple(blocks), tuple(numbers), masked=credentials)
+    return ParsedFile("markdown", tuple(shown), tuple(blocks), tuple(numbers), masked=credentials)
 
 
 def _contents(notebook: object) -> tuple[str, list[tuple[str, list[str]]]]:

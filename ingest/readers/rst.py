@@ -9,7 +9,7 @@ page that nests deeply it reads nothing.
 import re
 from collections.abc import Iterator, Sequence
 
-from ingest.readers.reading import Block, Reading
+from ingest.readers.parsed_file import Block, ParsedFile
 from ingest.readers.search_text import clean_label
 
 RULE = re.compile(r"^([!-/:-@\[-`{-~])\1*[ \t]*$")
@@ -29,7 +29,7 @@ TABLE = re.compile(r"^(?:\+[-=+]{3,}\+|={2,}(?:\s+={2,})+)\s*$")
 GRID_HEAD = re.compile(r"^\+=[=+]*\+\s*$|^={2,}(?:\s+={2,})+\s*$")
 
 
-def read_rst(lines: Sequence[str]) -> Reading:
+def read_rst(lines: Sequence[str]) -> ParsedFile:
     """Read a page."""
     shown = _without_unseen(lines)
     blocks: list[Block] = []
@@ -38,7 +38,7 @@ def read_rst(lines: Sequence[str]) -> Reading:
         blocks.extend(_blocks(shown, position, heading.start))
         blocks.append(heading)
         position = heading.end
-    return Reading("rst", tuple(shown), tuple(blocks[:-1]))
+    return ParsedFile("rst", tuple(shown), tuple(blocks[:-1]))
 
 
 def _headings(lines: Sequence[str]) -> Iterator[Block]:

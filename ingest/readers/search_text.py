@@ -5,7 +5,7 @@ from collections.abc import Callable
 from html import unescape
 from html.entities import html5
 
-from ingest.readers.reading import Block, Kind, Reading, Syntax
+from ingest.readers.parsed_file import Block, BlockKind, ParsedFile, Syntax
 from ingest.readers.wrappers import ATTRIBUTES, SPOKEN
 
 COMMENT = re.compile(r"<!--.*?(?:(-->)|\Z)", re.DOTALL)
@@ -71,7 +71,7 @@ SAMPLE = 4_000
 NOTES = {"caution", "danger", "important", "note", "tip", "warning", "attention", "hint", "info"}
 
 
-def search_text(syntax: Syntax, kind: Kind, text: str) -> str:
+def search_text(syntax: Syntax, kind: BlockKind, text: str) -> str:
     """What is searched of a piece of a document."""
     if kind == "code" or syntax == "plain":
         return _compact(text)
@@ -80,10 +80,10 @@ def search_text(syntax: Syntax, kind: Kind, text: str) -> str:
     return _compact(_markdown(text))
 
 
-def has_words(block: Block, reading: Reading) -> bool:
+def has_words(block: Block, parsed: ParsedFile) -> bool:
     """Whether there is anything to read in a block."""
-    sample = "\n".join(reading.lines[block.start : block.end])[:SAMPLE]
-    return bool(search_text(reading.syntax, block.kind, sample))
+    sample = "\n".join(parsed.lines[block.start : block.end])[:SAMPLE]
+    return bool(search_text(parsed.syntax, block.kind, sample))
 
 
 def clean_label(heading: str, syntax: Syntax = "markdown") -> str:

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from ingest.readers.reading import Block, Reading
+from ingest.readers.parsed_file import Block, ParsedFile
 
 
-def read_text(lines: Sequence[str]) -> Reading:
+def read_text(lines: Sequence[str]) -> ParsedFile:
     """Read a text file."""
-    return Reading("plain", tuple(lines), tuple(paragraphs(lines)))
+    return ParsedFile("plain", tuple(lines), tuple(paragraphs(lines)))
 
 
 def paragraphs(lines: Sequence[str]) -> list[Block]:

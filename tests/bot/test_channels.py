@@ -26,7 +26,7 @@ HEAD = '[collections.runbooks]\npaths = ["oncall/**"]\ndescription = "Alerts"\n'
 
 def read(text: str) -> Channels:
     Path("footnote.toml").write_text(HEAD + text, encoding="utf-8")
-    config = read_config_file(IndexSettings(), SECTIONS)
+    config = read_config_file(IndexSettings().config, SECTIONS)
     return read_channels(config, read_collections(config))
 
 
@@ -108,7 +108,7 @@ def test_a_mistake_is_one_line_with_its_place_and_its_cure(text: str, line: str)
 
 
 def test_the_example_file_is_valid_and_its_default_section_is_the_default() -> None:
-    config = read_config_file(IndexSettings(config=ROOT / "examples" / "footnote.toml"), SECTIONS)
+    config = read_config_file(ROOT / "examples" / "footnote.toml", SECTIONS)
     collections = read_collections(config)
     channels = read_channels(config, collections)
     assert list(collections) == ["runbooks", "engineering", "people"]

@@ -148,7 +148,7 @@ def _words(block: Json) -> str:
 def test_text_that_stands_elsewhere_in_its_page_has_not_changed(text: str, place: Place) -> None:
     place.write(RUNBOOK.replace("# Payments runbook\n\n", "# Payments runbook\n\nIntro.\n\n"))
     place.ingest()
-    page = place.index.page("runbook.md")
+    page = place.index.document("runbook.md")
     assert page
     ident = next(passage.id for passage in page.passages if "24 hours" in passage.text)
     ts = place.answer(ident)

@@ -119,7 +119,7 @@ def test_a_rebuilt_index_that_finds_less_is_kept_back_until_that_is_accepted(doc
     docs.crowd_out_pay()
     docs.embedder = HashingEmbedder("2")
     for _night in "12":
-        with pytest.raises(SelfTestFailed, match="the old one goes on answering") as caught:
+        with pytest.raises(SelfTestFailed, match="The old index stays in use") as caught:
             docs.ingest()
         assert "\n" not in str(caught.value)
         assert index_folders.live(docs.settings.data_dir) == before
@@ -188,7 +188,7 @@ def test_the_sample_docs_find_all_of_their_questions(tmp_path: Path) -> None:
     settings = IndexSettings(
         docs_repo=str(ROOT / "examples" / "docs"), data_dir=tmp_path, embedder_int8=False
     )
-    embedder = open_embedder(settings)
+    embedder = open_embedder(settings.embedder_source)
     index = open_index(settings, embedder)
     report = run_ingest(settings, index, embedder)
     index.close()

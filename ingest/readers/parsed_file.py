@@ -10,7 +10,7 @@ from typing import Literal
 
 from ingest.errors import IngestError
 
-Kind = Literal["heading", "prose", "table", "code"]
+BlockKind = Literal["heading", "prose", "table", "code"]
 Syntax = Literal["markdown", "rst", "plain"]
 
 
@@ -26,7 +26,7 @@ class UnreadableDocument(IngestError):
 class Block:
     """A stretch of lines that belongs together: ``lines[start:end]`` of its reading."""
 
-    kind: Kind
+    kind: BlockKind
     start: int
     end: int
     level: int = 0
@@ -44,7 +44,7 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ParsedFile:
     """The text of a file in the order it is read."""
 
     syntax: Syntax
