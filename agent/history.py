@@ -13,7 +13,7 @@ from typing import Any
 from agent.conversation import CitedChunk, Conversation, Turn
 from agent.model.profiles import Profile
 from agent.passages import Block, passage_blocks
-from ingest.documents import Passage
+from ingest.documents import DEFAULT_BUDGET, Passage
 from ingest.index import Index
 
 Message = dict[str, Any]
@@ -23,7 +23,6 @@ _TURN_SHARE = 4
 """One turn may take this fraction of the budget; a pasted log must not crowd out the thread."""
 _HOP = 8
 """Turns are dropped so many at a time: the beginning changes rarely, and the cache holds."""
-_RECALLED_CHARACTERS = 9_600
 _QUERY_HISTORY = 600
 _QUERY = 1_200
 _BRACKETED = re.compile(r"\[([^\[\]\s`]+-\d+)\](?!:)")
@@ -89,7 +88,7 @@ def recalled(conversation: Conversation, index: Index) -> list[Passage]:
     size = 0
     for passage in cited_before(conversation, index):
         size += len(passage.text)
-        if size > _RECALLED_CHARACTERS:
+        if size > DEFAULT_BUDGET:
             break
         passages.append(passage)
     return passages

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
+from ingest.documents import DEFAULT_BUDGET
 from ingest.settings import IndexSettings, read_settings
 from ingest.terminal import AsJson, DataDir, print_json
 
@@ -18,7 +19,7 @@ from ingest.terminal import AsJson, DataDir, print_json
 app = typer.Typer(no_args_is_help=True, add_completion=False)
 
 _PATHS_PER_REASON = 10
-_UNLIKELY = "These passages are unlikely to answer that."
+_UNLIKELY = "Nothing here is likely to answer that."
 
 
 @app.command()
@@ -99,7 +100,7 @@ def search(
     k: Annotated[
         int | None,
         typer.Option(
-            "-k", min=1, max=200, help="Number of passages; else 9,600 characters of them."
+            "-k", min=1, max=200, help=f"Number of passages; else {DEFAULT_BUDGET:,} characters."
         ),
     ] = None,
     path: Annotated[

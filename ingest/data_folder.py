@@ -51,8 +51,8 @@ def own_data_folder(path: Path) -> Iterator[Owner]:
     except Timeout:
         owner = _recorded(path)
         raise DataFolderBusy(
-            f"The data folder {path} is in use by {owner or 'another process'}. "
-            "Stop that process first, or set FOOTNOTE_DATA_DIR to another folder.",
+            f"The data folder {path} is in use by {owner or 'another process'}, which is running. "
+            "Stop it first, or set FOOTNOTE_DATA_DIR to another folder.",
             owner.pid if owner else None,
         ) from None
     except OSError as error:

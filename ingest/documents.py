@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+DEFAULT_BUDGET = 9_600
+"""Characters of passage text that the model gets at once: of a search, or of a document."""
+
 
 @dataclass(frozen=True, slots=True)
 class Revision:

@@ -15,6 +15,7 @@ from ingest.documents import Chunk
 from ingest.readers.loader import Document
 from ingest.readers.parsed_file import Block, ParsedFile
 from ingest.readers.search_text import has_words
+from ingest.shorten import shorten_end
 
 CHUNKER_VERSION = 5
 """Part of the index's identity: raised whenever chunks of the same file could differ."""
@@ -39,7 +40,7 @@ def chunk_prefix(path: str) -> str:
 
 def chunk_document(document: Document, fits: Fits) -> list[Chunk]:
     """The chunks of a document, in order. ``fits``: does the embedder see all of a text?"""
-    title = _shortened(document.title, LONGEST_LABEL)
+    title = shorten_end(document.title, LONGEST_LABEL)
     chunks: list[Chunk] = []
     for path, blocks in _sections(document.parsed):
         heading = _labels(title, path, fits)
@@ -79,18 +80,14 @@ def _is_bare(section: Sequence[Block], parsed: ParsedFile) -> bool:
 def _labels(title: str, path: Path, fits: Fits) -> Path:
     """The heading path, shortened where it would take more than half of what the embedder sees."""
     limit = LONGEST_LABEL
-    labels = tuple(_shortened(label, limit) for label in path)
+    labels = tuple(shorten_end(label, limit) for label in path)
     while sum(map(len, labels)) > LONGEST_LABEL and limit > 10:
         prefix = " > ".join((title, *labels))
         if fits(f"{prefix}\n{prefix}"):
             break
         limit //= 2
-        labels = tuple(_shortened(label, limit) for label in path)
+        labels = tuple(shorten_end(label, limit) for label in path)
     return labels
-
-
-def _shortened(label: str, limit: int) -> str:
-    return label if len(label) <= limit else label[: limit - 1].rstrip() + "…"
 
 
 def _packed(blocks: Sequence[Block], parsed: ParsedFile) -> Iterator[list[Piece]]:

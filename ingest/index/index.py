@@ -14,6 +14,7 @@ from typing import Any
 
 from ingest.config_file import DocsCollection, read_collections, read_config_file
 from ingest.documents import (
+    DEFAULT_BUDGET,
     CollectionInfo,
     DocumentInfo,
     IndexedDocument,
@@ -38,8 +39,6 @@ from ingest.store.vectors import batches
 
 READ_AT_ONCE = 32
 """Passages in one read."""
-DEFAULT_BUDGET = 9_600
-"""Characters of passage text in one search result, or of a document read at once."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from itertools import islice
 from bs4 import BeautifulSoup
 from bs4.element import NavigableString, PageElement, PreformattedString, Tag
 
-from ingest.readers.invisible import without_hidden
+from ingest.invisible import without_hidden
 from ingest.readers.parsed_file import Block, BlockKind, ParsedFile
 
 UNSEEN = {

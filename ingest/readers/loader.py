@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import PurePosixPath
 
+from ingest.invisible import without_hidden
+from ingest.readers.credentials import masked
 from ingest.readers.decoding import decode
 from ingest.readers.front_matter import FrontMatter, front_matter
 from ingest.readers.html import read_html
-from ingest.readers.invisible import masked, without_hidden
 from ingest.readers.markdown import read_markdown
 from ingest.readers.notebook import read_notebook
 from ingest.readers.parsed_file import ParsedFile, UnreadableDocument

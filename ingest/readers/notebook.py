@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TypeGuard
 
+from ingest.invisible import without_hidden
+from ingest.readers.credentials import masked
 from ingest.readers.decoding import with_line_feeds
-from ingest.readers.invisible import masked, without_hidden
 from ingest.readers.markdown import markdown_blocks
 from ingest.readers.parsed_file import Block, ParsedFile, UnreadableDocument
 
