@@ -1,6 +1,6 @@
 """``footnote.toml`` -> validated sections, for settings that are too long for the environment.
 
-This module reads the file and its ``[collections]``. Other packages define the models of their own
+This module reads the file and its ``[collections]``. Other packages define the models of their
 sections and pass the names here, so the module is near the bottom of the import layers. A mistake
 becomes one line with the file, the line number and the cure.
 """
@@ -74,7 +74,7 @@ class DocsCollection(Section):
 
 @dataclass(frozen=True)
 class ConfigFile:
-    """The parsed file; empty if there is none."""
+    """The parsed file; empty without a file."""
 
     path: Path = Path(DEFAULT_NAME)
     text: str = ""

@@ -165,12 +165,12 @@ class IndexedDocument:
 class SelfTest:
     """Number of self-test questions, and of those that found their document."""
 
-    found: int
+    hits: int
     questions: int
 
     def to_json(self) -> dict[str, Any]:
-        share = self.found / self.questions if self.questions else 1.0
-        return {"found": self.found, "questions": self.questions, "share": round(share, 4)}
+        share = self.hits / self.questions if self.questions else 1.0
+        return {"found": self.hits, "questions": self.questions, "share": round(share, 4)}
 
 
 @dataclass(frozen=True, slots=True)

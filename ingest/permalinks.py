@@ -22,7 +22,7 @@ _WEB_HOSTS = {
 def permalink(
     revision: Revision, docs_root: str, path: str, lines: tuple[int, int], template: str | None
 ) -> str | None:
-    """Return the address of ``lines`` of ``path`` as indexed, or None if there is none.
+    """Return the address of ``lines`` of ``path`` as indexed, or None if no host shows them.
 
     A template may contain ``{commit}``, ``{path}`` (from the top of the repo), ``{page}`` (from the
     docs root), ``{first}`` and ``{last}``.

@@ -35,9 +35,9 @@ class ReadDocument:
             "Read a page of the docs from beginning to end, as it is indexed now. Call it when a "
             "passage is on the right page but the steps before or after it are missing, or when a "
             "passage refers to another page. It does not use up a search. "
-            f"A page over {DEFAULT_BUDGET:,} characters comes in parts; the last lines say where to "
-            "go on. Every part comes as passages with ids to cite. Passages you were given before are "
-            "left out. Do not call it for pages that no passage points to: search first."
+            f"A page over {DEFAULT_BUDGET:,} characters comes in parts; the last lines say where "
+            "to go on. Every part comes as passages with ids to cite. Passages you were given "
+            "before are left out. Do not call it for pages that no passage points to: search first."
         )
 
     def schema(self, corpus: Corpus) -> dict[str, Any]:  # noqa: ARG002  # the same for every corpus

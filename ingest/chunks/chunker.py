@@ -1,8 +1,8 @@
-"""Document -> chunks: pure, the same document always gives the same chunks.
+"""Document -> chunks. The same document always gives the same chunks.
 
-A chunk stays within one section and aims at 800 characters, without overlap: blocks are packed
-whole, a long section is divided evenly, and a block is cut only when it alone is too large (a fence
-at lines, a table at rows, prose at lines or sentences).
+A chunk stays within one section, has about 800 characters, and overlaps with no other. Blocks are
+kept whole and a long section is divided evenly. Only a block that is too large by itself is cut: a
+fence at lines, a table at rows, prose at lines or sentences.
 """
 
 import re
@@ -18,15 +18,16 @@ from ingest.readers.search_text import has_words
 from ingest.shorten import shorten_end
 
 CHUNKER_VERSION = 5
-"""Part of the index's identity: raised whenever chunks of the same file could differ."""
+"""Part of the index's identity: raise it whenever chunks of the same file can change."""
 
 TARGET = 800
+"""Characters of a chunk."""
 SLACK = 1.15
-"""How far past its even share a chunk may grow so that a block stays whole."""
+"""Factor by which a chunk may exceed its even share to keep a block whole."""
 LONGEST_LABEL = 160
-"""Characters of a title or heading that are kept."""
+"""Characters; longer titles and headings are shortened."""
 MOST_INTRODUCING = 8
-"""So many blocks at most introduce one together: a longer list of names is none of it."""
+"""Blocks that may introduce another one; a longer run is a list, not an introduction."""
 LABEL = re.compile(r" {0,3}(?:\*\*|__)?\w.{0,78}[\w)?](?:\*\*|__)?\s*")
 
 Fits = Callable[[str], bool]
@@ -34,12 +35,12 @@ Path = tuple[str, ...]
 
 
 def chunk_prefix(path: str) -> str:
-    """What the ids of a document's chunks begin with."""
+    """Return the prefix of the ids of a document's chunks."""
     return path.removesuffix(".md")
 
 
 def chunk_document(document: Document, fits: Fits) -> list[Chunk]:
-    """The chunks of a document, in order. ``fits``: does the embedder see all of a text?"""
+    """Return the chunks in order. ``fits`` tells whether the embedder reads the whole of a text."""
     title = shorten_end(document.title, LONGEST_LABEL)
     chunks: list[Chunk] = []
     for path, blocks in _sections(document.parsed):
@@ -51,7 +52,7 @@ def chunk_document(document: Document, fits: Fits) -> list[Chunk]:
 
 
 def _sections(parsed: ParsedFile) -> Iterator[tuple[Path, list[Block]]]:
-    """Blocks under one heading path; a heading without text of its own goes to the next one."""
+    """Yield heading paths with their blocks; a heading without text joins the next section."""
     path: list[Block] = []
     section: list[Block] = []
     labels: Path = ()
@@ -71,14 +72,14 @@ def _sections(parsed: ParsedFile) -> Iterator[tuple[Path, list[Block]]]:
 
 
 def _is_bare(section: Sequence[Block], parsed: ParsedFile) -> bool:
-    """Whether there is nothing to read in it but its headings."""
+    """Return True for a section with no words but its headings."""
     if len(section) > 3:
         return False
     return all(block.kind == "heading" or not has_words(block, parsed) for block in section)
 
 
 def _labels(title: str, path: Path, fits: Fits) -> Path:
-    """The heading path, shortened where it would take more than half of what the embedder sees."""
+    """Return the heading path, shortened to at most half of the embedder's limit."""
     limit = LONGEST_LABEL
     labels = tuple(shorten_end(label, limit) for label in path)
     while sum(map(len, labels)) > LONGEST_LABEL and limit > 10:
@@ -102,7 +103,7 @@ def _packed(blocks: Sequence[Block], parsed: ParsedFile) -> Iterator[list[Piece]
             introduction = _introduction(packed, room=share - piece.size)
             yield packed[: len(packed) - len(introduction)]
             packed = introduction
-            size = sum(kept.size for kept in packed)
+            size = sum(introducing.size for introducing in packed)
         packed.append(piece)
         size += piece.size
     if packed:
@@ -110,18 +111,18 @@ def _packed(blocks: Sequence[Block], parsed: ParsedFile) -> Iterator[list[Piece]
 
 
 def _introduction(packed: Sequence[Piece], room: float) -> list[Piece]:
-    """What stands at the end and introduces the next piece."""
-    kept: list[Piece] = []
+    """Return the last pieces that introduce the next one, if they fit into ``room``."""
+    introduction: list[Piece] = []
     for piece in reversed(packed[1:][-MOST_INTRODUCING:]):
         if not _introduces(piece) or piece.size > room:
             break
         room -= piece.size
-        kept.insert(0, piece)
-    return kept
+        introduction.insert(0, piece)
+    return introduction
 
 
 def _introduces(piece: Piece) -> bool:
-    """A heading, ``as follows:``, or a line of its own that is no sentence: ``Week 2: set up``."""
+    """Return True for a heading, ``as follows:``, or a short line like ``Week 2: set up``."""
     if piece.block.kind == "heading" or piece.lines[-1].rstrip().endswith(":"):
         return True
     is_line = piece.block.kind == "prose" and len(piece.lines) == 1
@@ -131,7 +132,7 @@ def _introduces(piece: Piece) -> bool:
 def _fitted(
     pieces: list[Piece], document: Document, title: str, heading: Path, fits: Fits
 ) -> Iterator[Chunk]:
-    """Halve what the embedder would not see to its end."""
+    """Yield one chunk, or several if the embedder would cut it off."""
     parsed = document.parsed
     text, search = rendered(pieces, parsed)
     chunk = Chunk(

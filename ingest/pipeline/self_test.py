@@ -59,7 +59,7 @@ class SelfTestOutcome:
     """Questions that found their document, and questions that did not."""
 
     fingerprint: str
-    """Of the question file."""
+    """Fingerprint of the question file."""
     hits: frozenset[str]
     misses: frozenset[str]
 
@@ -148,7 +148,7 @@ def ask(
 
 
 def drop(before: SelfTestOutcome | None, now: SelfTestOutcome, largest: float) -> str | None:
-    """Describe a drop of more than ``largest``, a share from 0 to 1; None if there is none."""
+    """Describe a drop of more than ``largest``, a share from 0 to 1; None for a smaller one."""
     if before is None:
         return None
     fall, lost = now.lost_since(before)

@@ -1,4 +1,4 @@
-"""Bytes of a file -> text with ``\\n`` line ends, or the reason why there is none."""
+"""Bytes of a file -> text with ``\\n`` line ends, or the reason why it is not text."""
 
 import codecs
 from collections.abc import Sequence

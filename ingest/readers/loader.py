@@ -1,4 +1,4 @@
-"""A file of the docs repo -> Document: its title, what front matter says, its lines and blocks."""
+"""A file of the docs repo -> Document: title, fields of front matter, lines and blocks."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ READERS: dict[str, Reader] = {
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One readable file."""
+    """One readable file of the docs repo."""
 
     path: str
     title: str
@@ -43,43 +43,43 @@ class Document:
     tags: tuple[str, ...] = ()
     date: datetime | None = None
     masked: int = 0
-    """Credentials that were replaced by a mark."""
+    """Number of masked credentials."""
     impossible: tuple[str, ...] = ()
-    """Dates in front matter that no calendar has."""
+    """Dates in front matter that do not exist."""
 
 
 def load(path: str, data: bytes) -> Document:
-    """Read a file. Raises UnreadableDocument with the reason why it is not indexed."""
+    """Read a file. Raises UnreadableDocument with the reason against it."""
     suffix = PurePosixPath(path).suffix.lower()
     reader = READERS.get(suffix)
     if reader is None:
         raise UnreadableDocument(f"unsupported: no reader for {suffix or 'files without a suffix'}")
     text, credentials = decode(data), 0
-    about = FrontMatter()
-    if reader is read_notebook:  # its text is only inside the JSON
+    fields = FrontMatter()
+    if reader is read_notebook:  # the reader masks its text, which is inside JSON
         lines = text.split("\n")
     else:
         text, credentials = masked(without_hidden(text))
-        about, lines = front_matter(text.split("\n"))
+        fields, lines = front_matter(text.split("\n"))
     parsed = reader(lines)
     if not any(has_words(block, parsed) for block in parsed.blocks):
         raise UnreadableDocument("empty: the page has no text")
     return Document(
         path=path,
-        title=_title(path, about, parsed),
+        title=_title(path, fields, parsed),
         parsed=parsed,
-        owner=about.owner,
-        tags=about.tags,
-        date=about.date,
+        owner=fields.owner,
+        tags=fields.tags,
+        date=fields.date,
         masked=credentials + parsed.masked,
-        impossible=about.impossible,
+        impossible=fields.impossible,
     )
 
 
-def _title(path: str, about: FrontMatter, parsed: ParsedFile) -> str:
-    """From front matter, the format, the first top heading, or the name of the file."""
+def _title(path: str, fields: FrontMatter, parsed: ParsedFile) -> str:
+    """Title from front matter, the format, the first top heading, or the name of the file."""
     heading = next((b.label for b in parsed.blocks if b.level == 1 and b.label), "")
-    return about.title or parsed.title or heading or _name(path)
+    return fields.title or parsed.title or heading or _name(path)
 
 
 def _name(path: str) -> str:

@@ -1,4 +1,4 @@
-"""Plain text: paragraphs are what stands between blank lines; nothing in it is markup."""
+"""Plain text -> paragraphs, which are separated by blank lines; it has no markup."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ def read_text(lines: Sequence[str]) -> ParsedFile:
 
 
 def paragraphs(lines: Sequence[str]) -> list[Block]:
-    """Runs of lines without a blank one between them."""
+    """Return the groups of lines between blank lines."""
     blocks: list[Block] = []
     start: int | None = None
     for index, line in enumerate(lines):

@@ -101,7 +101,7 @@ class Selection:
         path = PurePosixPath(entry.path)
         checks = (
             (entry.kind == "symlink", "symlink: links are not followed"),
-            (entry.kind == "submodule", "submodule: a repository of its own"),
+            (entry.kind == "submodule", "submodule: another repository"),
             (entry.kind == "other", "unsupported: not a regular file"),
             (not _is_text(entry.path), "encoding: the file's name is not UTF-8"),
             (any(part.startswith(".") for part in path.parts), "hidden: its path has a dot name"),

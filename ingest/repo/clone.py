@@ -56,7 +56,7 @@ def open_clone(remote: Remote, branch: str | None, data_dir: Path, timeout: floa
         except DocsRepoError as error:
             if error.kind == "timeout":
                 raise
-            # The remote answered a moment ago, so the trouble lies in the clone.
+            # The remote answered a moment ago, so the clone is damaged.
             log.warning("a new clone is made: %s", error)
     _replace(folder, remote, commit, timeout)
     return Clone(git, branch, commit)

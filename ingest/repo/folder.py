@@ -163,7 +163,7 @@ def _branch(tree: WorkTree, wanted: str | None) -> str | None:
     if wanted and branch != wanted:
         raise DocsRepoError(
             f"{tree.top} is on {branch or 'no branch'}, not on {wanted}. A folder is read as it "
-            "lies: switch the branch there, or give its address as file://….",
+            "is: switch the branch there, or give its address as file://….",
             "ref_missing",
         )
     return branch

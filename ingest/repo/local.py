@@ -137,7 +137,7 @@ def _link(place: Path, target: Path) -> None:
 
 @dataclass(frozen=True)
 class WorkTree:
-    """The work tree that a docs folder lies in."""
+    """The work tree that contains a docs folder."""
 
     repository: Repository
     git: Git

@@ -109,7 +109,7 @@ class Schedule:
                 self._stopping.wait(POLL_SECONDS)
 
     def _work_once(self) -> bool:
-        """Carry out the next request or due run; return False if there is none."""
+        """Carry out the next request or due run; return False if nothing is due."""
         if request := self._runs.next_request():
             self._runs.start(request.id)
             self._carry_out(request.id, request.options)

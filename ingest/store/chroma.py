@@ -68,7 +68,7 @@ _opening = threading.RLock()
 
 
 def open_client(folder: Path, server: ChromaServer | None) -> ClientAPI:
-    """Open a client of the server, or of the folder when there is no server."""
+    """Open a client of the server, or of the folder without one."""
     if server is not None:
         probe_server(server)
         with _opening:

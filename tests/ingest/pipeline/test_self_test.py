@@ -62,7 +62,7 @@ def docs(tmp_path: Path) -> Iterator[Docs]:
 
 def test_the_share_found_is_reported_and_the_questions_are_not_indexed(docs: Docs) -> None:
     report = docs.ingest()
-    assert report.self_test == SelfTest(found=2, questions=2)
+    assert report.self_test == SelfTest(hits=2, questions=2)
     assert report.to_json()["self_test"] == {"found": 2, "questions": 2, "share": 1.0}
     assert report.warnings == ()
     assert {d.path for d in docs.index.documents()} == {"pay.md", "l.md"}
@@ -194,4 +194,4 @@ def test_the_sample_docs_find_all_of_their_questions(tmp_path: Path) -> None:
     index.close()
     assert report.warnings == ()
     assert report.self_test is not None
-    assert report.self_test.found == report.self_test.questions >= 10
+    assert report.self_test.hits == report.self_test.questions >= 10
