@@ -86,7 +86,7 @@ def test_what_a_channel_does_not_say_comes_from_the_default() -> None:
         ),
         (
             "[channels.ops]\noff = true",
-            "footnote.toml, line 4: channels.ops is no channel. Give its id, such as C0123ABCD, "
+            "footnote.toml, line 4: channels.ops is not a channel. Give its id, such as C0123ABCD, "
             'its name as "#name", or default or direct.',
         ),
         (
@@ -290,7 +290,10 @@ def test_doctor_says_what_the_file_sets_or_what_is_wrong_with_it(
         [found] = [f for f in examine() if f.name == "footnote.toml"]
         return found.state, found.said
 
-    assert finding() == ("ok", "none: all docs are one, and every channel is alike")
+    assert finding() == (
+        "ok",
+        "none: one collection with all docs, the same settings for every channel",
+    )
     Path("footnote.toml").write_text(HEAD + "[channels.default]\noff = true")
     assert finding() == ("ok", "footnote.toml: 1 collections, 1 sections for channels")
     Path("footnote.toml").write_text(HEAD + "[channels.default]\noff = 1")

@@ -39,8 +39,8 @@ def test_with_sound_settings_nothing_fails_and_slack_is_greeted_once(slack: Slac
 @pytest.mark.parametrize(
     ("variable", "value", "name", "said"),
     [
-        ("SLACK_BOT_TOKEN", "xoxb-wrong", "slack", "does not take SLACK_BOT_TOKEN (invalid_auth)"),
-        ("SLACK_APP_TOKEN", "xapp-wrong", "app token", "does not take SLACK_APP_TOKEN"),
+        ("SLACK_BOT_TOKEN", "xoxb-wrong", "slack", "refuses SLACK_BOT_TOKEN (invalid_auth)"),
+        ("SLACK_APP_TOKEN", "xapp-wrong", "app token", "refuses SLACK_APP_TOKEN"),
         ("SLACK_API_URL", "http://127.0.0.1:1/api/", "slack", "cannot be reached at"),
         ("SLACK_API_URL", "nonsense", "settings", "SLACK_API_URL: 'nonsense' is not an address"),
         ("FOOTNOTE_DOCS_REPO", "/nowhere", "docs repo", "neither a folder nor a git address"),
