@@ -81,7 +81,7 @@ def test_what_a_channel_does_not_say_comes_from_the_default() -> None:
         ),
         (
             '[channels.C0123]\ncollections = ["runbook"]',
-            "footnote.toml, line 5: channels.C0123.collections names 'runbook', which is no "
+            "footnote.toml, line 5: channels.C0123.collections names 'runbook', which is not a "
             "collection. Configured: runbooks.",
         ),
         (
