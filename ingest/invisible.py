@@ -1,6 +1,6 @@
 """Characters that nobody sees, as named sets, and texts without them.
 
-Every package imports this module, so it is at the bottom of the import layers. The sets come from
+All packages may import this module, so it is at the bottom of the import layers. The sets come from
 the categories of Unicode. Each caller joins those that are dangerous or useless in its texts.
 """
 

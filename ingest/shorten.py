@@ -1,6 +1,6 @@
 """Texts that are too long -> texts of at most a given number of characters.
 
-Every package imports this module, so it is at the bottom of the import layers. No function cuts
+All packages may import this module, so it is at the bottom of the import layers. No function cuts
 between a letter and its accent, inside a joined emoji, or between the halves of a surrogate pair.
 """
 

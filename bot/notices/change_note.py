@@ -36,7 +36,7 @@ class Change:
     old_url: str | None
     new: Passage | None
     """The chunk that replaces it, or None."""
-    page_gone: bool = False
+    document_deleted: bool = False
 
 
 def contains_text(text: str, passages: Sequence[Passage]) -> bool:
@@ -92,13 +92,15 @@ def diff_lines(old: str, new: str) -> Iterator[str]:
 
 def _blocks(change: Change) -> list[Json]:
     where = code(change.path)
-    was = link("as it was cited", change.old_url)
+    old = link("as it was cited", change.old_url)
     if change.new is None:
-        gone = "is no longer in the docs" if change.page_gone else "no longer has this passage"
-        return [section(f"{where} {gone} ({was})." if change.old_url else f"{where} {gone}.")]
+        gone = (
+            "is no longer in the docs" if change.document_deleted else "no longer has this passage"
+        )
+        return [section(f"{where} {gone} ({old})." if change.old_url else f"{where} {gone}.")]
     first, last = change.new.lines
     now = link(f"lines {first}-{last} now", change.new.url)
-    line = f"{where}: {was} → {now}" if change.old_url else f"{where}, {now}"
+    line = f"{where}: {old} → {now}" if change.old_url else f"{where}, {now}"
     diff = list(diff_lines(change.old, change.new.text))
     if len(diff) > _DIFF_LINES:
         diff = [*diff[:_DIFF_LINES], f"… {len(diff) - _DIFF_LINES} more lines"]

@@ -128,21 +128,25 @@ class Changes:
         same = self._passages([chunk.id for chunk in cited.values()])
         gone = [c for c in cited.values() if c.id not in same or same[c.id].hash != c.hash]
         with self._journal.session() as session:
-            known = sa.select(CitedText).where(CitedText.hash.in_([c.hash for c in gone]))
-            texts = {row.hash: row for row in session.scalars(known)}
-        found = ((c, self._change(c, texts[c.hash])) for c in gone if c.hash in texts)
-        return {chunk.hash: change for chunk, change in found if change is not None}
+            query = sa.select(CitedText).where(CitedText.hash.in_([c.hash for c in gone]))
+            texts = {row.hash: row for row in session.scalars(query)}
+        changes = ((c, self._change(c, texts[c.hash])) for c in gone if c.hash in texts)
+        return {chunk.hash: change for chunk, change in changes if change is not None}
 
-    def _change(self, cited: _Cited, was: CitedText) -> Change | None:
+    def _change(self, cited: _Cited, old: CitedText) -> Change | None:
         """Return the change of a chunk, or None if its text still exists somewhere."""
-        page = self._index.document(cited.path)
-        if page is None or page.info.path != cited.path:
-            hits = self._index.search(was.text, k=5).passages
-            moved = any(hit.hash == cited.hash or contains_text(was.text, [hit]) for hit in hits)
-            return None if moved else Change(cited.path, was.text, was.url, None, page_gone=True)
-        if contains_text(was.text, page.passages):
+        document = self._index.document(cited.path)
+        if document is None or document.info.path != cited.path:
+            hits = self._index.search(old.text, k=5).passages
+            moved = any(hit.hash == cited.hash or contains_text(old.text, [hit]) for hit in hits)
+            return (
+                None
+                if moved
+                else Change(cited.path, old.text, old.url, None, document_deleted=True)
+            )
+        if contains_text(old.text, document.passages):
             return None
-        return Change(cited.path, was.text, was.url, find_successor(was.text, page.passages))
+        return Change(cited.path, old.text, old.url, find_successor(old.text, document.passages))
 
     def _answers(self, since: float) -> Iterator[AnswerRecord]:
         for record in self._journal.answers(since=since, limit=None):

@@ -275,7 +275,7 @@ def test_whatever_pages_say_slack_takes_the_note_and_nobody_is_pinged(
     texts: list[tuple[str, str, str]], url: str
 ) -> None:
     changes = [Change(path, old, url, passage(new)) for old, new, path in texts]
-    changes.append(Change("gone.md", "x", url, None, page_gone=True))
+    changes.append(Change("gone.md", "x", url, None, document_deleted=True))
     message = change_note(changes, "1a2b3c4d5e")
     assert not broken_limits(message)
     for block in Block.parse_all(message["blocks"]):
