@@ -1,9 +1,13 @@
 """Slack thread or terminal session -> Conversation: the turns as given to the agent."""
 
+import threading
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
+from agent.answer import Answer
 from agent.model.characters import encodable
+from agent.trace import Progress
 
 Speaker = Literal["person", "footnote", "other_bot"]
 
@@ -53,3 +57,22 @@ class Conversation:
     @property
     def earlier(self) -> tuple[Turn, ...]:
         return self.turns[:-1]
+
+
+class Answerer(Protocol):
+    """Answers conversations: the agent, or something that stands before it."""
+
+    def answer(
+        self,
+        conversation: Conversation,
+        *,
+        on_progress: Callable[[Progress], None] | None = None,
+        on_paragraph: Callable[[Answer], bool] | None = None,
+        cancel: threading.Event | None = None,
+    ) -> Answer:
+        """Return the answer to the newest turn. Raises Cancelled once ``cancel`` is set.
+
+        ``on_progress`` receives each step as it begins. ``on_paragraph`` receives the checked
+        beginning of the answer each time it grows, and returns whether people can see it now.
+        """
+        ...

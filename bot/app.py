@@ -1,7 +1,8 @@
 """The whole system in one process: settings -> index -> agent -> Bolt app -> schedule -> Slack.
 
-``serve`` is ``footnote run``. It connects before the index is ready, answers what an earlier
-process left behind, and on SIGTERM takes nothing more, finishes what is under way and goes.
+``serve`` is ``footnote run``. It connects before the index is ready, and answers questions that a
+dead process left behind. On SIGTERM it accepts nothing more, finishes the answers under way and
+ends.
 """
 
 import logging
@@ -13,8 +14,7 @@ from datetime import timedelta
 
 from agent.loop import build_agent
 from agent.settings import AgentSettings
-from bot.answering.first_ingest import Patient
-from bot.answering.rendering import rendering, runbooks
+from bot.answering.from_index import FirstIngestWait, rendering, runbooks
 from bot.build import Parts, build_bot
 from bot.channels import SECTIONS, read_channels, read_owners
 from bot.journal.claims import Journal, open_journal
@@ -35,13 +35,13 @@ from ingest.settings import IndexSettings, read_settings
 log = logging.getLogger(__name__)
 
 TEND_SECONDS = 20.0
-"""How often claims are renewed and abandoned ones looked for."""
-CONSIDER_SECONDS = 5.0
-"""What listeners have at the end."""
+"""Seconds between renewals of claims, and between looks for abandoned ones."""
+LISTEN_SECONDS = 5.0
+"""Seconds that listeners have at the end."""
 
 
 class Service:
-    """The bot and all that it needs. No event comes before ``connect``."""
+    """The bot and all its parts. No event comes before ``connect``."""
 
     def __init__(
         self,
@@ -81,9 +81,9 @@ class Service:
                 me=me,
                 journal=self.journal,
                 index=self.index,
-                agent=Patient(agent, self.index, lambda: self.schedule.is_catching_up),
+                agent=FirstIngestWait(agent, self.index, lambda: self.schedule.is_catching_up),
                 render=rendering(self.index, stale_after),
-                runbook=runbooks(self.index),
+                find_runbook=runbooks(self.index),
                 last_run=runs.last,
                 reindex=lambda: runs.request({}),
                 listening=self._listening,
@@ -98,7 +98,7 @@ class Service:
             self.index,
             self.settings,
             index_settings.timezone,
-            wanted=lambda channel: self.bot.answering.channel(channel).change_notes,
+            wanted=lambda channel: self.bot.channel(channel).change_notes,
         )
 
     def _open_journal(self, index_settings: IndexSettings) -> Journal:
@@ -111,7 +111,7 @@ class Service:
         return journal
 
     def connect(self, *, http: bool) -> None:
-        """Hear Slack."""
+        """Begin to receive Slack's events."""
         if http:
             self._disconnect = listen(self.bot.app, self.settings.port)
         else:
@@ -120,41 +120,41 @@ class Service:
             self._disconnect = socket.close
 
     def start(self) -> None:
-        """Bring the index up to date and answer what was left behind."""
+        """Bring the index up to date, and answer questions that a dead process left behind."""
         self.schedule.start()
         self.notices.start()
         threading.Thread(target=self._tend, name="tend", daemon=True).start()
         threading.Thread(target=self._warm, name="warm", daemon=True).start()
 
     def stop(self) -> None:
-        """Take nothing more, finish what is under way, close everything."""
+        """Accept nothing more, finish the answers under way, close everything."""
         self._stopping.set()
         self._disconnect()
-        # What was acknowledged is considered before answers are taken no more.
-        considered = threading.Thread(target=self._listening.shutdown, daemon=True)
-        considered.start()
-        considered.join(CONSIDER_SECONDS)
-        self.bot.answering.drain(self.settings.drain_seconds)
+        # Acknowledged events are decided before the queue closes.
+        listening = threading.Thread(target=self._listening.shutdown, daemon=True)
+        listening.start()
+        listening.join(LISTEN_SECONDS)
+        self.bot.queue.drain(self.settings.drain_seconds)
         self.schedule.stop()
         self.notices.stop()
         self._stack.close()
 
     def _warm(self) -> None:
-        """Spare the first question the reading of the index."""
+        """Read the index before the first question does."""
         try:
             self.index.warm()
         except FootnoteError as error:
-            log.debug("nothing to warm up: %s", error)
+            log.debug("the index is not warm: %s", error)
 
     def _tend(self) -> None:
-        """Keep this process's claims alive and take over those of processes that died."""
+        """Renew this process's claims, and take over those of dead processes."""
         at_start = True
         while not self._stopping.is_set():
             try:
-                self.bot.answering.renew()
+                self.bot.queue.renew()
                 self.bot.recovery.recover(at_start=at_start)
                 at_start = False
-            except FootnoteError as error:  # a database that is away comes back
+            except FootnoteError as error:  # the database may come back
                 log.warning("Tending the journal failed: %s", error)
             except Exception:  # the edge of the thread: the next round may succeed
                 log.exception("tending the journal failed")

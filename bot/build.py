@@ -10,47 +10,59 @@ from datetime import timedelta
 
 from slack_bolt import App
 
-from bot.answering.decide import Answering
-from bot.answering.deliver import Answers, Render, Runbook
+from agent.conversation import Answerer
+from bot.answering.decide import Decider, QuestionHandler
+from bot.answering.deliver import Delivery, FindRunbook, Render
 from bot.answering.outbox import Retries
+from bot.answering.queue import AnswerQueue
+from bot.answering.rate_limit import RateLimit
 from bot.answering.recovery import Recovery
-from bot.channels import Channels
+from bot.answering.revise import Reviser
+from bot.answering.short_replies import ShortReplies
+from bot.answering.stop import Stopper
+from bot.answering.workers import Workers
+from bot.channels import Channel, Channels
 from bot.journal.claims import Journal
-from bot.listeners.bolt import Interaction, Listener, build_app, catch_all
+from bot.listeners.answer_again import AnswerAgain
+from bot.listeners.bolt import BoltListener, build_app, catch_all
 from bot.listeners.commands import Commands
-from bot.listeners.edits import Edits
 from bot.listeners.feedback import Feedback
 from bot.listeners.home import Home, LastRun
-from bot.listeners.messages import event_listeners
-from bot.question.access import Visit
+from bot.listeners.messages import MessageEvents
+from bot.question.access import Access, Asker
+from bot.question.event import Question
+from bot.question.thread import ThreadReader
+from bot.reply.in_thread import InThread
+from bot.reply.status import Statuses
 from bot.settings import BotSettings
 from bot.slack.clients import Clients
 from bot.slack.identity import Identity
+from bot.slack.people import People
 from ingest.index import Index
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What a bot is made of; whoever opens a part closes it."""
+    """The parts of a bot. The caller that opens a part closes it."""
 
     settings: BotSettings
     clients: Clients
     me: Identity
     journal: Journal
     index: Index
-    agent: Answers
+    agent: Answerer
     render: Render
-    runbook: Runbook
+    find_runbook: FindRunbook
     last_run: LastRun
     reindex: Callable[[], object]
     """Asks for an ingest."""
     listening: Executor
-    """Runs the listeners: what they do is short, answers have a bounded pool of their own."""
+    """Runs the listeners, which are short. Answers have a bounded pool of their own."""
     channels: Channels = field(default_factory=Channels)
     owners: Mapping[str, str] = field(default_factory=dict)
-    """Owner of pages -> the user group or person that stands for it in Slack."""
+    """Owner of documents -> the user group or person in Slack."""
     stale_after: timedelta = timedelta(days=2)
-    """The age from which on the index is said to be old."""
+    """The age from which on the index is called old."""
     retries: Retries = field(default_factory=Retries)
 
 
@@ -58,64 +70,111 @@ class Parts:
 class Bot:
     """Everything between Slack's events and the agent."""
 
-    answering: Answering
+    queue: AnswerQueue
     recovery: Recovery
-    listeners: tuple[Listener | Interaction, ...]
+    reviser: Reviser
+    statuses: Statuses
+    listeners: tuple[BoltListener, ...]
     app: App
+    channel: Callable[[str], Channel]
+    """The settings of a channel."""
 
 
 def build_bot(parts: Parts) -> Bot:
     """Put a bot together."""
-    answering = _answering(parts)
-    listeners = _listeners(parts, answering)
-    secret = parts.settings.signing_secret
+    settings, clients, me, journal = parts.settings, parts.clients, parts.me, parts.journal
+    people, threads = People(clients.read), ThreadReader(clients.read, me)
+
+    def channel(channel: str) -> Channel:
+        return parts.channels.of(channel, people.name)
+
+    def in_thread(question: Question) -> InThread:
+        is_private = channel(question.channel).ephemeral
+        return InThread(clients.post, me, question, is_private)
+
+    access = Access(people, me, settings, channel)
+    decider = Decider(me, people, journal, access, channel)
+    rate_limit = RateLimit(journal, settings.user_per_minute, settings.channel_per_minute)
+    statuses = Statuses(clients.hint)
+    short = ShortReplies(journal, in_thread)
+    queue = _queue(parts, people, statuses, short, channel)
+    stopper = Stopper(me.team_id, clients.hint, journal, queue, statuses, short, in_thread)
+    handler = QuestionHandler(
+        threads, decider, journal, rate_limit, queue, stopper, short, in_thread
+    )
+    reviser = Reviser(clients.post, threads, journal, decider, handler, queue, stopper, in_thread)
+    home = Home(
+        clients,
+        journal,
+        parts.index,
+        parts.last_run,
+        parts.stale_after,
+        lambda user: access.refusal(Asker(user)),
+    )
+    events = MessageEvents(me, journal, handler, reviser, stopper)
+    interactions = (
+        *AnswerAgain(clients.post, threads, journal, handler, rate_limit).listeners(),
+        *Commands(
+            clients.post,
+            me,
+            people.name,
+            channel,
+            journal,
+            handler,
+            home.status_lines,
+            parts.reindex,
+        ).listeners(),
+        *_feedback(parts, channel).listeners(),
+    )
+    listeners = (
+        *events.listeners(),
+        *home.listeners(),
+        *(interaction.guarded(access, me) for interaction in interactions),
+        *catch_all(),
+    )
+    secret = settings.signing_secret
     app = build_app(
-        parts.clients.read,
-        answering,
+        clients.read,
+        events.receive,
         listeners,
         signing_secret=secret.get_secret_value() if secret else None,
         executor=parts.listening,
     )
-    return Bot(answering, Recovery(answering), listeners, app)
+    recovery = Recovery(threads, journal, handler, statuses, short, in_thread)
+    return Bot(queue, recovery, reviser, statuses, listeners, app, channel)
 
 
-def _answering(parts: Parts) -> Answering:
-    return Answering(
+def _queue(
+    parts: Parts,
+    people: People,
+    statuses: Statuses,
+    short: ShortReplies,
+    channel: Callable[[str], Channel],
+) -> AnswerQueue:
+    def may_stream(question: Question) -> bool:
+        if (is_streamed := channel(question.channel).stream) is not None:
+            return is_streamed
+        stream = parts.settings.stream
+        return stream == "all" or (stream == "dm" and question.is_direct)
+
+    delivery = Delivery(
         parts.clients,
         parts.me,
+        people.name,
+        parts.journal,
         parts.agent,
         parts.render,
-        parts.journal,
-        parts.settings,
-        parts.runbook,
-        parts.channels,
-        parts.retries,
+        parts.find_runbook,
+        may_stream,
+        channel,
+        short,
     )
+    workers = Workers(parts.settings.workers, parts.settings.queue)
+    return AnswerQueue(parts.journal, delivery, statuses, workers, parts.retries)
 
 
-def _listeners(parts: Parts, answering: Answering) -> tuple[Listener | Interaction, ...]:
-    edits, home = Edits(answering), _home(parts, answering)
-    return (
-        *event_listeners(answering, edits.revise),
-        *edits.listeners(),
-        *home.listeners(),
-        *Commands(answering, home.status_lines, parts.reindex).listeners(),
-        *_feedback(parts, answering).listeners(),
-        *catch_all(),
-    )
-
-
-def _home(parts: Parts, answering: Answering) -> Home:
-    def refusal(user: str) -> str | None:
-        return answering.access.refusal(Visit(user))
-
-    return Home(
-        parts.clients, parts.journal, parts.index, parts.last_run, parts.stale_after, refusal
-    )
-
-
-def _feedback(parts: Parts, answering: Answering) -> Feedback:
-    def help_group(channel: str) -> str | None:
-        return answering.channel(channel).escalation or parts.settings.help_group
+def _feedback(parts: Parts, channel: Callable[[str], Channel]) -> Feedback:
+    def help_group(channel_id: str) -> str | None:
+        return channel(channel_id).escalation or parts.settings.help_group
 
     return Feedback(parts.clients, parts.journal, parts.index, help_group, parts.owners)

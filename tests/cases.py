@@ -1,8 +1,8 @@
-"""The shared acceptance cases: where they lie, their rules, and how their parts are carried out.
+"""The shared acceptance cases: their folder, their rules, and the functions for their parts.
 
-Nothing of a case is passed over. Each of its operations and expectations has a function of the same
-name, and the fields of an object become that function's arguments: a name, a field or a value that
-no function knows fails the case, and says which one it is.
+The tests use every part of a case. Each operation and expectation has a function of the same
+name, and the fields of an object become that function's arguments. A name, field or value without a
+function fails the case, and the message names it.
 """
 
 import inspect
@@ -25,7 +25,7 @@ FOLDER = Path(os.environ.get("FOOTNOTE_SHARED", ROOT.parent / "shared")) / "case
 Json = dict[str, Any]
 T = TypeVar("T")
 Check = Callable[[Any, Any], Iterator[str]]
-"""What was seen, and what is expected of it -> a line for each fault."""
+"""A result and its expectation -> a line for each fault."""
 
 
 class Unknown(Exception):
@@ -49,7 +49,7 @@ class Case:
     why: str
     source: list[str]
     folder: Path
-    """Where the files lie that the input names."""
+    """Folder of the files that the input names."""
 
 
 def family(name: str) -> list[Any]:
@@ -64,7 +64,8 @@ def family(name: str) -> list[Any]:
 
 
 def parameters(what: str, found: Iterable[tuple[str, Json]]) -> list[Any]:
-    """Each with its id; who fails today has to fail, so that the list of those stays true."""
+    """Parameters with ids. A case on the list of failing ones must fail, so that the list stays
+    true."""
     made = []
     for id_, value in found:
         reason = FAILS_TODAY.get(id_)
@@ -84,13 +85,13 @@ def opened(line: Json) -> Case:
 
 
 def require(faults: Iterable[str]) -> None:
-    """Fail with all that is not as it should be."""
+    """Fail with all faults."""
     if found := list(faults):
         raise Unmet("\n".join(found))
 
 
 def table(*functions: Callable[..., T]) -> dict[str, Callable[..., T]]:
-    """Functions by what they are called in a case."""
+    """Functions by the name that a case uses for them."""
     return {function.__name__.strip("_"): function for function in functions}
 
 
@@ -101,7 +102,7 @@ def named(functions: Mapping[str, T], name: str, what: str) -> T:
 
 
 def call(function: Callable[..., T], fields: Mapping[str, Any], *first: object) -> T:
-    """Call with the fields of an object as arguments; all of them have to be known."""
+    """Call a function with an object's fields as arguments. An unknown field fails the case."""
     arguments = {f"{name}_" if iskeyword(name) else name: value for name, value in fields.items()}
     try:
         inspect.signature(function).bind(*first, **arguments)
@@ -111,19 +112,20 @@ def call(function: Callable[..., T], fields: Mapping[str, Any], *first: object) 
 
 
 def carry_out(operations: Mapping[str, Callable[..., T]], op: Json, subject: object) -> T:
-    """Do to the subject what ``op`` names."""
+    """Apply the operation that ``op`` names to the subject."""
     fields = {name: value for name, value in op.items() if name != "op"}
     return call(named(operations, op["op"], "operation"), fields, subject)
 
 
 def faults(expect: Json, checks: Mapping[str, Check], seen: object) -> list[str]:
-    """What of an object of expectations does not hold."""
+    """The expectations of an object that do not hold."""
     known = [(name, named(checks, name, "expectation"), wanted) for name, wanted in expect.items()]
     return [f"{name}: {fault}" for name, check, wanted in known for fault in check(seen, wanted)]
 
 
 def each(check: Callable[..., Iterator[str]]) -> Check:
-    """A check for objects, one or a list, from one of what was seen and an object's fields."""
+    """Make a check for one object or a list of them from a check of the result against an object's
+    fields."""
 
     def all_of(seen: Any, wanted: Json | list[Json]) -> Iterator[str]:
         for fields in wanted if isinstance(wanted, list) else [wanted]:
@@ -134,24 +136,24 @@ def each(check: Callable[..., Iterator[str]]) -> Check:
 
 
 def no_exception(_seen: Any, _wanted: bool) -> Iterator[str]:
-    """There would be nothing to look at."""
+    """A case without expectations checks nothing."""
     return iter(())
 
 
 def remark(_seen: Any, _wanted: object) -> Iterator[str]:
-    """For words to the reader of a case: they expect nothing."""
+    """Accepts a comment for the reader of a case; it expects nothing."""
     return iter(())
 
 
 def one_of(value: T, *known: T) -> T:
-    """The value, which has to be a known one."""
+    """The value, if it is a known one."""
     if value not in known:
         raise Unknown(f"{value!r} is none of {known}")
     return value
 
 
 def expanded(value: Any) -> Any:
-    """The value that a generator rule stands for; anything else unchanged."""
+    """The value of a generator rule; any other value unchanged."""
     if isinstance(value, list):
         return [expanded(item) for item in value]
     if not isinstance(value, dict):
@@ -171,12 +173,12 @@ def expanded(value: Any) -> Any:
 
 
 def series(template: Any, first: int, last: int) -> list[Any]:
-    """The template once for each number."""
+    """The template, repeated for each number."""
     return [_filled(template, number) for number in range(first, last + 1)]
 
 
 def folded(text: str) -> str:
-    """Runs of white space count as one blank."""
+    """Text with each run of white space as one blank."""
     return " ".join(text.split())
 
 

@@ -37,7 +37,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 @pytest.fixture(autouse=True)
 def _loopback_only(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No test may reach beyond this machine, whatever a library tries."""
+    """Refuse every connection beyond this machine."""
     if request.node.get_closest_marker("live"):
         return
     connect = socket.socket.connect
@@ -52,7 +52,7 @@ def _loopback_only(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPat
 
 @pytest.fixture(autouse=True)
 def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every test runs in an empty folder, without the developer's settings or keys."""
+    """Run every test in an empty folder, without the developer's settings or keys."""
     for name in list(os.environ):
         if name.startswith(("FOOTNOTE_", "SLACK_", "ANTHROPIC_", "CHROMA_")) or name in (
             "PORT",
@@ -64,7 +64,7 @@ def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
-    """The folder with shared cases and the benchmark, where there is one."""
+    """The folder with shared cases and the benchmark, if it exists."""
     folder = Path(os.environ.get("FOOTNOTE_SHARED", ROOT.parent / "shared"))
     if not (folder / "cases").is_dir():
         pytest.skip(f"no shared cases in {folder} (set FOOTNOTE_SHARED)")
@@ -72,7 +72,7 @@ def shared() -> Path:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Count what no check can see, so that it stays known."""
+    """Print the known limits of the checks."""
     reports = [each for some in terminalreporter.stats.values() for each in some]
     called = [each for each in reports if getattr(each, "when", "") == "call"]
     properties = [each for report in called for each in report.user_properties]

@@ -1,8 +1,8 @@
-"""How work grows with its input: judged by the processor time of each character, never by seconds.
+"""Judge how work grows with its input, by the processor time per character.
 
-Work that is linear costs as much for a character of a long input as of a short one. Only work of
-half a millisecond and more is judged, so that no noise passes for growth. The input is enlarged
-gently, so that what doubles with every sign is caught before it takes long.
+Linear work costs the same per character for a long input as for a short one. Work below half a
+millisecond is not judged, since noise would pass for growth. The input grows in small steps, so
+that work that doubles with every character is noticed before it takes long.
 """
 
 import gc
@@ -11,24 +11,24 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 FLOOR = 0.0006
-"""Seconds of the processor below which nothing is judged."""
+"""Processor seconds below which work is not judged."""
 APART = 4
-"""Inputs that are compared differ so much in length: over that, a square costs four times as much a
-character, and what is linear the same."""
+"""Ratio of the lengths of two inputs that are compared. Over this ratio, quadratic work costs four
+times as much per character, and linear work the same."""
 GROWN = 2.4
-"""So many times the cost of a character is growth: more than sorting or a full cache can cost."""
+"""Factor of the cost per character that counts as growth. Sorting or a full cache costs less."""
 SETTLED, EXPLODED = 100, 50
-"""Shorter inputs than this many pieces may well cost more the more of them there are, for a parser
-nests only so deep: there only what explodes is growth, by so much a character."""
+"""Below SETTLED pieces, the cost per character may rise, since a parser nests to a limited depth.
+There, only a factor of EXPLODED counts as growth."""
 ROUNDS = 3
 
 Work = Callable[[int], Callable[[], object]]
-"""For a size, what is done with an input of that size; making the input is not measured."""
+"""Takes a size and returns the work on an input of that size. Making the input is not measured."""
 
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """Input that was seen to cost more a character the longer it was."""
+    """An input size at which the cost per character had grown."""
 
     size: int
     seconds: float
@@ -39,7 +39,7 @@ class Growth:
 
 
 def growth(work: Work, sizes: Iterable[int]) -> Growth | None:
-    """How the work outgrows its input, or None where it does not at these sizes, in order."""
+    """The first growth at these sizes, in order, or None."""
     costs: dict[int, float] = {}
     for size in sizes:
         seconds = taken(work(size))
@@ -56,7 +56,7 @@ def growth(work: Work, sizes: Iterable[int]) -> Growth | None:
 
 
 def _goes_on(work: Work, size: int, cost: float) -> bool:
-    """Whether it grows as much again, gently: a bound, or another way through, ends growth."""
+    """True if the work keeps growing at larger sizes. A bound ends growth."""
     longer = size
     while longer < APART * size:
         longer += max(1, longer // 5)
@@ -67,7 +67,7 @@ def _goes_on(work: Work, size: int, cost: float) -> bool:
 
 
 def gently(largest: int) -> Iterator[int]:
-    """Sizes up to the largest: a few more at a time at first, then many times more."""
+    """Sizes up to the largest, first in small steps, then by a factor."""
     size = 4
     while size < largest:
         yield size
@@ -76,7 +76,7 @@ def gently(largest: int) -> Iterator[int]:
 
 
 def taken(call: Callable[[], object], rounds: int = 1) -> float:
-    """Seconds of the processor that a call takes in this thread, the least of some rounds."""
+    """Processor seconds of a call in this thread, the least of some rounds."""
     least = float("inf")
     collects = gc.isenabled()
     gc.disable()

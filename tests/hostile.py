@@ -1,8 +1,8 @@
-"""Texts that are hostile to a regular expression, made of the expression itself.
+"""Texts that are hostile to a regular expression, derived from the expression itself.
 
-For each repetition: what leads to it, what it repeats, many times, and what it stops at; and what
-leads to it, many times, for a search that begins anew everywhere. Besides, for every expression,
-runs of signs and of what often begins something that nothing ends.
+For each repetition: a text that leads to it, its content many times, and a text that ends it; and
+the leading text many times, for a search that starts anew at each place. In addition, for every
+expression, runs of punctuation and of common openings without an end.
 """
 
 import re
@@ -27,9 +27,9 @@ PIECES = (
 )
 REPEATS = (op.MAX_REPEAT, op.MIN_REPEAT, op.POSSESSIVE_REPEAT)
 BOUND = 50
-"""A repetition of no more than so many costs little, whatever it is given."""
+"""A repetition with at most this many rounds is cheap for any text."""
 WAYS = 5
-"""So many ways to write what a part of an expression stands for."""
+"""Most example texts for one part of an expression."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Text:
 
 
 def hostile(pattern: re.Pattern[Any]) -> list[Text]:
-    """What an expression gives to make hostile texts of, and those that all are given."""
+    """The hostile texts of an expression, and those that every expression gets."""
     source = pattern.pattern
     writer = _Writer(
         source.decode("latin-1") if isinstance(source, bytes) else source, pattern.flags
@@ -59,7 +59,7 @@ def hostile(pattern: re.Pattern[Any]) -> list[Text]:
 
 
 class _Writer:
-    """Writes what the parts of one expression stand for."""
+    """Writes example texts for the parts of one expression."""
 
     def __init__(self, source: str, flags: int) -> None:
         self.source = source
@@ -79,7 +79,8 @@ class _Writer:
         )
 
     def pumps(self, tree: Tree, lead: str = "") -> Iterator[tuple[str, str]]:
-        """What leads to each repetition, and what it repeats; and both together, repeated."""
+        """For each repetition: the text that leads to it and its content; then both together,
+        repeated."""
         for at, (kind, value) in enumerate(tree):
             before = lead + next(self._write(tree[:at]))
             if kind in REPEATS and value[1] > BOUND:
@@ -90,7 +91,7 @@ class _Writer:
                 yield from self.pumps(part, before)
 
     def _write(self, tree: Tree) -> Iterator[str]:
-        """Some texts that a part stands for, the likeliest first."""
+        """Some texts that match a part, the likeliest first."""
         ways = [list(islice(self._item(kind, value), WAYS)) or [""] for kind, value in tree]
         first = [way[0] for way in ways]
         yield "".join(first)

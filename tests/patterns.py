@@ -1,7 +1,7 @@
-"""Every regular expression of the three packages, with the functions that it is asked with.
+"""Every regular expression of the three packages, with the functions that use it.
 
-They are read from the source, where each begins as ``re.<function>(...)``: also those within
-functions, with a word in place of what is known only while they run.
+This module reads them from the source, where each begins as ``re.<function>(...)``. In a pattern
+that a function builds, a word replaces the parts that exist only at run time.
 """
 
 import ast
@@ -19,18 +19,18 @@ from tests.conftest import ROOT
 
 FLAGS = {"compile": 1, "search": 2, "match": 2, "fullmatch": 2, "findall": 2, "finditer": 2}
 FLAGS |= {"split": 3, "sub": 4, "subn": 4}
-"""Which argument of a function of ``re`` holds the flags."""
+"""Position of the flags among the arguments of a function of ``re``."""
 EVERYWHERE = ("findall", "finditer", "split", "sub", "subn")
-"""Functions that go through all of a text."""
+"""Functions that scan a whole text."""
 ALL = frozenset({"search", "match", "fullmatch", "finditer"})
 UNKNOWN = "ab7c"
-"""Stands for what is known only while a pattern is made: a name, a word."""
+"""Replaces the part of a pattern that exists only at run time: a name, a word."""
 HANDED_ON = "handed on"
 
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A pattern, where it is written, and what it is asked."""
+    """A pattern, its place in the source, and the functions that use it."""
 
     place: str
     made: re.Pattern[Any]
@@ -38,7 +38,7 @@ class Pattern:
 
 
 def patterns(module: str) -> Iterator[Pattern]:
-    """Those of one module. Fails where one is hidden."""
+    """The patterns of one module. Fails if one is hidden from this search."""
     tree = ast.parse(sources()[module])
     assigned = {
         id(node.value): node.targets[0].id
@@ -54,7 +54,7 @@ def patterns(module: str) -> Iterator[Pattern]:
 
 @cache
 def sources() -> dict[str, str]:
-    """What each module says."""
+    """Source of each module."""
     read = {}
     for room in ("agent", "bot", "ingest"):
         for path in sorted((ROOT / room).rglob("*.py")):
@@ -64,7 +64,7 @@ def sources() -> dict[str, str]:
 
 
 def calls(tree: ast.Module) -> Iterator[tuple[ast.Call, str]]:
-    """Every ``re.<function>(...)``. Fails where ``re`` is used in another way."""
+    """Every ``re.<function>(...)`` of a module. Fails if the module uses ``re`` in another way."""
     called = {id(node.func): node for node in ast.walk(tree) if isinstance(node, ast.Call)}
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module == "re":
@@ -83,7 +83,7 @@ def _is_named(node: ast.expr, name: str) -> bool:
 
 
 class _Known(ast.NodeTransformer):
-    """Puts a word in place of every name that a module does not know."""
+    """Replaces every name that a module does not define by a word."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self._names = {*names, *dir(builtins)}
@@ -111,18 +111,18 @@ def _made(call: ast.Call, function: str, module: ModuleType) -> re.Pattern[Any]:
 
 @dataclass
 class _Used:
-    """What one module asks of names."""
+    """The functions that one module calls on names."""
 
     imported: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
-    """The modules or packages that names are from."""
+    """Modules or packages of the imported names."""
     plain: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
-    """Of each name: ``NAME.search``."""
+    """Functions by name: ``NAME.search``."""
     dotted: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
-    """Of names in other modules: ``module.NAME.search``."""
+    """Functions by name in other modules: ``module.NAME.search``."""
 
 
 def _uses(module: str, name: str) -> set[str]:
-    """The functions that a named pattern is asked with, or all where it is handed on."""
+    """The functions that use a named pattern, or all if the code passes the pattern on."""
     asked: set[str] = set()
     for other, words in _words().items():
         if name not in words or (name.startswith("_") and other != module):

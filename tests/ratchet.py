@@ -1,6 +1,7 @@
-"""Shared cases that fail today, by what the product lacks.
+"""Shared cases that fail today, by the missing feature.
 
-A case in the list has to fail: one that passes asks to be taken out, and then has to go on passing.
+A case on this list must fail. When one passes, its test fails until the case leaves the list; from
+then on it must pass.
 """
 
 _LACKS = {

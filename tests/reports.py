@@ -1,6 +1,6 @@
-"""The shared reports of known faults: a folder each, with what went in and what is right.
+"""The shared reports of known faults: one folder each, with the input and the right outcome.
 
-Words to the reader are left out; all that remains is carried out or expected.
+Comments for the reader are skipped; everything else is an operation or an expectation.
 """
 
 import json
@@ -20,7 +20,7 @@ def reports(kind: str) -> list[Any]:
 
 
 def kind_of(folder: Path) -> str:
-    """Which tests run it."""
+    """Tests that run this report."""
     match _case(folder):
         case {"tree": _}:
             return "tree"

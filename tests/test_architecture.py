@@ -1,4 +1,4 @@
-"""What holds for the whole tree: sizes, contracts, and settings that are listed."""
+"""Rules for the whole tree: sizes of files, import contracts, and the list of settings."""
 
 import ast
 import re
@@ -17,6 +17,10 @@ from tests.conftest import ROOT
 SOURCES = sorted(
     path for package in ("bot", "agent", "ingest") for path in (ROOT / package).rglob("*.py")
 )
+DECIDING = sorted(
+    [*(ROOT / "bot" / "answering").glob("*.py"), ROOT / "bot" / "question" / "policy.py"]
+)
+"""Modules that decide about Slack messages, and never see how Slack sends them."""
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
@@ -24,6 +28,16 @@ def test_a_source_file_is_short_and_says_what_flows_through_it(path: Path) -> No
     source = path.read_text(encoding="utf-8")
     assert source.count("\n") <= 350
     assert ast.get_docstring(ast.parse(source))
+
+
+@pytest.mark.parametrize("path", DECIDING, ids=lambda path: str(path.relative_to(ROOT)))
+def test_decisions_are_made_on_values_and_not_on_raw_json(path: Path) -> None:
+    names = {
+        node.id
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Name)
+    }
+    assert names.isdisjoint({"Any", "SlackJson"})
 
 
 def test_imports_run_one_way_and_each_library_is_known_in_one_room() -> None:

@@ -1,4 +1,4 @@
-"""Nothing of a shared case is passed over: what the tests do not know fails by its name."""
+"""The tests use every part of a shared case: an unknown part fails, and the message names it."""
 
 import re
 from collections.abc import Iterator

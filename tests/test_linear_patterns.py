@@ -1,6 +1,6 @@
-"""Every regular expression takes time that grows with its text, no faster, whatever the text is.
+"""The time of every regular expression grows at most linearly with its text.
 
-All of them are collected from the source, so that a new one is asked as soon as it is written.
+The tests collect them from the source, so that a new one is tested at once.
 """
 
 import ast
@@ -16,12 +16,12 @@ from tests.hostile import Text, hostile
 from tests.patterns import calls, patterns, sources
 
 LONGEST = 3_000
-"""Characters of a text, unless its pieces are long."""
+"""Characters of a test text, unless its pieces are long."""
 FEWEST = 512
 
 
 def asked(pattern: re.Pattern[Any], use: str, text: Text) -> Callable[[int], Callable[[], object]]:
-    """What the function of a pattern does with a text of a given length."""
+    """The work of a pattern's function on a text of a given length."""
 
     def work(size: int) -> Callable[[], object]:
         written: Any = text.of(size)
@@ -34,7 +34,7 @@ def asked(pattern: re.Pattern[Any], use: str, text: Text) -> Callable[[int], Cal
 
 
 def grown(pattern: re.Pattern[Any], use: str, texts: list[Text]) -> str:
-    """The first text that costs more a character the longer it is, and how much; else nothing."""
+    """The first text whose cost per character grows with its length, and the growth; else None."""
     for text in texts:
         longest = max(LONGEST // len(text.pump), FEWEST)
         found = growth(asked(pattern, use, text), gently(longest))
@@ -107,7 +107,7 @@ def test_a_pattern_that_is_linear_is_not(pattern: str, use: str) -> None:
         (lambda size: 1_000 * size, False),
         (lambda size: 100 * size * size.bit_length(), False),
         (lambda size: 20 * min(size, 150) * size, False),
-        (lambda size: 100_000 + 10 * size**2, True),
+        (lambda size: 10_000 + size**2, True),
         (lambda size: 1 << min(size, 24), True),
     ],
     ids=["linear", "as a sort", "bounded", "a square", "exponential"],

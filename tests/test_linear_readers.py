@@ -1,8 +1,8 @@
-"""Whatever a person, a page or a model wrote is read in time that grows with its length, no faster.
+"""Reading the text of a person, a page or a model takes time at most linear in its length.
 
-Every way in is asked: a Slack message, a page of each format, a question, an answer of a model, the
-words of a gateway that refuses, a message in the sandbox. Each is given long texts of pieces that
-open what nothing closes, repeat a sign, or look like the beginning of something else.
+The tests cover every entry: a Slack message, a page of each format, a question, a model's answer, a
+gateway's error, a message in the sandbox. Each gets long texts of pieces that open something
+without closing it, repeat a character, or look like the beginning of something else.
 """
 
 import json
@@ -26,11 +26,12 @@ from agent.route import is_small_talk
 from bot.blocks import render_json, render_runbook
 from bot.blocks.elements import shortened
 from bot.notices.change_note import Change, change_note, contains_text, find_successor
-from bot.question.event import Question, read_message
+from bot.question.event import Question, read_question
 from bot.question.intent import asks, is_stop
 from bot.question.policy import decide
 from bot.question.remarks import is_remark
-from bot.question.thread import build_conversation
+from bot.question.thread_message import read_thread_message
+from bot.question.turns import build_conversation
 from bot.reading.message import message_json
 from bot.reading.mrkdwn import plain_parts
 from bot.runbooks.alert import read_alert
@@ -85,7 +86,7 @@ MESSAGE = [*SIGNS, *WORDS, *SLACK, "```\n", "http://a ", "a@b.c "]
 ANSWER = [*SIGNS, *MARKS, *CITATIONS]
 PAGE = [*SIGNS, *MARKS, *PAGES]
 LONGEST, FEWEST = 1_200, 400
-"""Characters of a text, and pieces of it."""
+"""Characters of a text, and its pieces."""
 SOURCE = "The pool has 400 connections: run `kubectl rollout restart deploy/a -n b` within 5 min."
 
 
@@ -102,10 +103,12 @@ def answered(text: str) -> object:
     """A reply without a mention, in a thread in which Footnote spoke."""
     root = slack("<@U0FOOTNOTE> which?", user="U2", ts="1700000000.0")
     own = slack("That one [c-0].", user="U0FOOTNOTE", bot_id="B0FOOTNOTE", ts="1700000001.0")
-    question = read_message(slack(text), ME, channel="C1")
+    messages = [root, own, slack(text, ts="1700000001.5")]
+    thread = [read_thread_message(message, ME) for message in messages]
+    question = read_question(read_thread_message(slack(text), ME), ME, channel="C1")
     assert isinstance(question, Question)
-    decide(question, [root, own, slack(text, ts="1700000001.5")], ME, name_of=lambda _: "kim lee")
-    return build_conversation(question, [root, own, slack(text, ts="1700000001.5")], ME, str)
+    decide(question, thread, ME, name_of=lambda _: "kim lee")
+    return build_conversation(question, thread, ME, str)
 
 
 def in_an_app(text: str) -> object:
@@ -164,7 +167,7 @@ def notebook(text: str) -> object:
 
 
 def refused(text: str) -> object:
-    """What a gateway says instead of an answer."""
+    """A gateway's error page instead of an answer."""
     response = Response(400, text=text, request=Request("POST", "http://gateway.test"))
     error = APIStatusError(text, response=response, body={"error": {"message": text}})
     return unavailable(error, "claude"), names_parameter(error)
@@ -182,7 +185,7 @@ def grounded_in(text: str) -> object:
 
 
 def streamed(text: str) -> object:
-    """An answer that comes in many blocks, each with a pointer to what supports it."""
+    """An answer in many blocks, each with a citation."""
     pointer = CitationsSearchResultLocation(
         type="search_result_location",
         source="c-0",
@@ -205,7 +208,8 @@ def remembered(text: str) -> object:
 
 
 def changed(text: str) -> object:
-    """A page of which one chunk was cited: what a chunk holds is bounded, the page is not."""
+    """A changed page with one cited chunk: the length of a chunk is bounded, that of the page is
+    not."""
     now = [passage(text[at : at + 100]) for at in range(0, len(text), 100)]
     old = text[:100]
     return (
@@ -238,7 +242,7 @@ READERS: dict[str, tuple[Callable[[str], object], list[str]]] = {
     "a notebook": (notebook, PAGE),
     **{suffix: (indexed(suffix), PAGE) for suffix in (".md", ".mdx", ".rst", ".txt", ".html")},
 }
-"""Each way in, and the pieces that mean something there."""
+"""Each entry, and the pieces that have a meaning there."""
 
 
 @pytest.mark.parametrize("name", READERS)

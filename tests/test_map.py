@@ -1,4 +1,4 @@
-"""The map of the code, in CONTRIBUTING and README, against the tree: complete, and no more."""
+"""The map of the code in CONTRIBUTING and README names every file of the tree, and no other."""
 
 import ast
 import re
@@ -15,7 +15,7 @@ README, CONTRIBUTING = ROOT / "README.md", ROOT / "CONTRIBUTING.md"
 DOCUMENTS = (README, CONTRIBUTING, *sorted((ROOT / "docs").glob("*.md")))
 ENTRANCES = ("__init__.py", "__main__.py")
 SHARED_NAMES = {*ENTRANCES, "cli.py", "errors.py", "settings.py"}
-"""Names that mean the same in every room."""
+"""File names that may occur in several rooms."""
 MOST_MODULES = 16
 MOST_WORDS = 12
 
@@ -50,7 +50,7 @@ def files_in(room: str) -> list[Path]:
 
 @cache
 def own_code(path: Path) -> tuple[str, ...]:
-    """The first lines of what a module holds beside its docstring, imports and ``__all__``."""
+    """First lines of the statements of a module other than docstring, imports and ``__all__``."""
     return tuple(
         ast.unparse(statement).partition("\n")[0]
         for statement in ast.parse(path.read_text(encoding="utf-8")).body
@@ -61,7 +61,7 @@ def own_code(path: Path) -> tuple[str, ...]:
 
 
 def entries() -> Iterator[tuple[str, str]]:
-    """Rooms, files and folders of tests as the map has them, files with their phrase."""
+    """Rooms, files (with their phrases) and folders of tests in the map."""
     room = ""
     for line in section("The map", CONTRIBUTING).splitlines():
         if line.startswith("### "):
@@ -74,7 +74,7 @@ def entries() -> Iterator[tuple[str, str]]:
 
 
 def differences(listed: Iterable[str], actual: Iterable[str]) -> str:
-    """What is missing in the map, and what is left over, a line each; empty where they agree."""
+    """A line for each entry that is missing in the map or has no file; empty if both agree."""
     listed, actual = Counter(listed), Counter(actual)
     missing = [f"not in the map: {name}" for name in actual - listed]
     left_over = [f"in the map, but not in the tree, or twice: {name}" for name in listed - actual]
@@ -82,7 +82,7 @@ def differences(listed: Iterable[str], actual: Iterable[str]) -> str:
 
 
 def mirrors(folder: str) -> bool:
-    """Whether a folder of tests is named after the room that it tests."""
+    """True if a folder of tests has the name of the room that it tests."""
     tested = folder.removeprefix("tests/")
     return tested.count("/") > 1 and tested in ROOMS
 

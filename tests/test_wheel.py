@@ -1,4 +1,4 @@
-"""The product as it is installed: a wheel in an environment that knows nothing of the checkout."""
+"""The installed product: a wheel in an environment without the checkout."""
 
 import json
 import os
@@ -25,7 +25,7 @@ FOOTNOTE = (
 
 @pytest.fixture(scope="session")
 def python(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The Python of a fresh environment that holds the wheel, and sees this one's libraries."""
+    """The Python of a new environment with the wheel and this environment's libraries."""
     folder = tmp_path_factory.mktemp("installed")
     subprocess.run(
         [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)],
@@ -91,7 +91,7 @@ def test_it_holds_every_file_that_is_not_code_and_sees_nothing_of_the_checkout(
 
 
 def _files(folder: Path) -> dict[str, bytes]:
-    """What lies in a folder of the checkout, or of the wheel."""
+    """Files in a folder of the checkout or of the wheel."""
     paths = (path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
     return {
         str(path): (folder / path).read_bytes()

@@ -1,4 +1,4 @@
-"""``footnote try`` as a process of its own, and what the bot in it answers."""
+"""Runs ``footnote try`` as a separate process, and reads its bot's answers."""
 
 import re
 import signal
@@ -16,7 +16,7 @@ PLACE = "C0INCIDENT"
 
 @contextmanager
 def trial(footnote: Sequence[str], folder: Path, environment: Mapping[str, str]) -> Iterator[Slack]:
-    """``footnote try`` on a free port; afterwards a SIGTERM ends it without an error."""
+    """Run ``footnote try`` on a free port; at the end, a SIGTERM stops it without an error."""
     process = subprocess.Popen(
         [*footnote, "try", "--port", str(free_port())],
         cwd=folder,
@@ -43,7 +43,7 @@ def _address(process: subprocess.Popen[str]) -> str:
 
 
 def ask(slack: Slack, text: str, thread_ts: str | None = None) -> tuple[str, str]:
-    """The timestamp of the thread that a question is asked in, and every text of its answer."""
+    """Ask a question; return the thread's timestamp and every text of the answer."""
     thread = {} if thread_ts is None else {"thread_ts": thread_ts}
     before = len(_replies(slack, thread_ts)) if thread_ts else 0
     asked = slack.post("say", channel=PLACE, user="U0ONCALL", text=text, **thread)

@@ -1,6 +1,6 @@
-"""What tests wait for: a state, never a time. The limits are long, for machines that are slow.
+"""Tests wait for a state, never for a time. The limits are long, for slow machines.
 
-Where work must not grow without bound, its own processor time is compared, not the clock's.
+To check how work grows, tests compare processor time, not wall time.
 """
 
 import secrets
@@ -11,11 +11,11 @@ from contextlib import suppress
 from typing import Any
 
 PATIENCE = 120.0
-"""Seconds after which nothing will come any more; a test that passes never waits so long."""
+"""Seconds after which a wait fails; a test that passes never waits so long."""
 
 
 def wait_for(condition: Callable[[], Any], seconds: float = PATIENCE) -> Any:
-    """The first true value of ``condition``."""
+    """Wait for a true value of ``condition`` and return it."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if value := condition():
@@ -25,8 +25,7 @@ def wait_for(condition: Callable[[], Any], seconds: float = PATIENCE) -> Any:
 
 
 def cpu_seconds(call: Callable[[], object], runs: int = 1) -> float:
-    """What a call takes of the processor in this thread, whatever else runs; the least of so many
-    runs."""
+    """Processor seconds of a call in this thread, the least of some runs."""
     taken = []
     for _ in range(runs):
         begin = time.thread_time()
@@ -36,9 +35,9 @@ def cpu_seconds(call: Callable[[], object], runs: int = 1) -> float:
 
 
 def free_port() -> int:
-    """A port for a server that is started later.
+    """A port for a server that starts later.
 
-    None of those that systems hand out themselves: another test would get it meanwhile.
+    It is outside the range that the system assigns, where another test could get it meanwhile.
     """
     while True:
         port = 20_000 + secrets.randbelow(10_000)

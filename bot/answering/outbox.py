@@ -1,4 +1,4 @@
-"""Replies that Slack has not taken yet: each is tried again on the pool when its pause is over."""
+"""Replies that Slack has not accepted yet: each is tried again on the pool after a pause."""
 
 import threading
 import time
@@ -8,24 +8,25 @@ from bot.answering.workers import Job, Workers
 from bot.question.event import Key
 
 _FULL_SECONDS = 1.0
-"""Pause where the pool has no room."""
+"""Pause if the pool has no room."""
 _HURRY_SECONDS = 5.0
+"""Least time between two hurries."""
 
 
 @dataclass(frozen=True, slots=True)
 class Retries:
-    """How long a reply is kept for Slack, in seconds."""
+    """Times for a reply that waits for Slack, in seconds."""
 
     first_pause: float = 1.0
     longest_pause: float = 60.0
-    """Pauses grow up to this: each is a quarter of the time that Slack has been failing."""
+    """Upper limit of a pause, which is a quarter of the time that Slack has been failing."""
     answer: float = 3_600.0
-    """An answer is kept so long. After that it may be out of date: a line takes its place."""
+    """An answer waits this long. Then it may be out of date, and a line replaces it."""
     line: float = 86_400.0
-    """The line is kept so long, counted from the same moment."""
+    """The line waits this long, counted from the same moment."""
 
     def pause(self, age: float) -> float:
-        """The next one, for a reply that has waited ``age`` seconds."""
+        """Return the next pause of a reply that has waited ``age`` seconds."""
         if age > self.answer:
             return 10 * self.longest_pause
         return min(max(self.first_pause, age / 4), self.longest_pause)
@@ -41,24 +42,24 @@ class Outbox:
         threading.Thread(target=self._watch, name="outbox", daemon=True).start()
 
     def put(self, key: Key, job: Job, pause: float) -> None:
-        """Run ``job`` on the pool after so many seconds; never once the outbox is closed."""
+        """Run ``job`` on the pool after ``pause`` seconds, unless the outbox is closed."""
         with self._changed:
             if not self._closed:
                 self._due[key] = (time.monotonic() + pause, job)
                 self._changed.notify()
 
     def hurry(self, key: Key) -> None:
-        """Do not wait any longer: this reply is not wanted any more, or in other words."""
+        """Run the job of a reply now: it is called off, or wanted in other words."""
         with self._changed:
             if key in self._due:
                 self._due[key] = (0.0, self._due[key][1])
                 self._changed.notify()
 
     def hurry_all(self) -> None:
-        """Slack has taken a reply, and may take the others.
+        """Run all jobs now: Slack has accepted a reply, and may accept the others.
 
-        One that fails for a reason of its own is not sent at every success elsewhere: hurries are
-        seconds apart.
+        Hurries are seconds apart, so that a reply which keeps failing is not sent at every success
+        of another one.
         """
         now = time.monotonic()
         with self._changed:
@@ -68,7 +69,7 @@ class Outbox:
                 self._changed.notify()
 
     def close(self) -> None:
-        """Run everything once more, and then nothing."""
+        """Run all jobs once more, and accept no others."""
         with self._changed:
             self._closed = True
             for _due, job in self._due.values():

@@ -1,9 +1,8 @@
-"""Answers being made: queued, kept alive, reworded or called off, and left in order at the end.
+"""Answers under way: queued, kept alive, reworded or called off, and ended in order.
 
-What is to be answered is decided elsewhere (``bot.answering.decide``); here it gets its place on
-the bounded pool and its status, which is cleared whatever happens. An answer that Slack does not
-take stays here, with its claim, until Slack does; a restart gives the claim back, and the next
-process makes the answer anew, since no text of it is stored.
+An answer gets its place on the bounded pool and its status, which is always cleared. If Slack does
+not accept it, it waits here, with its claim. A restart gives the claim back, and the next process
+makes the answer again, since no text of it is stored.
 """
 
 import functools
@@ -13,18 +12,16 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from slack_sdk import WebClient
-
-from bot.answering.deliver import Delivery, Unsent
+from bot.answering.deliver import Delivery
 from bot.answering.outbox import Outbox, Retries
+from bot.answering.unsent import UnsentAnswer
 from bot.answering.workers import Workers
 from bot.journal.claims import Journal
 from bot.question.event import Key, Question
-from bot.reply.in_private import Responder
-from bot.reply.in_thread import Replier
-from bot.reply.status import Session, Status, Statuses, Unseen
+from bot.question.thread_message import ThreadMessage
+from bot.reply.outgoing import Reply
+from bot.reply.status import NoStatus, Session, Status, Statuses
 from bot.reply.wording import RESTARTING, THINKING
-from bot.slack.identity import Message
 
 log = logging.getLogger(__name__)
 
@@ -33,146 +30,148 @@ _CLEARED_WITHIN = 2.0
 
 
 @dataclass
-class _Pending:
-    """An answer being made, and how to call it off."""
+class _PendingAnswer:
+    """An answer under way, and how to call it off."""
 
-    question: Question
-    status: Status | Unseen
-    responder: Responder | None
-    """Where the answer goes that only its asker sees."""
-    thread: Sequence[Message]
+    reply: Reply
+    thread: Sequence[ThreadMessage]
+    status: Status
     cancel: threading.Event = field(default_factory=threading.Event)
-    revised: Question | None = None
-    """The same question in other words: answered in its place."""
+    revised: Reply | None = None
+    """The reply to the same question in other words, which replaces this one."""
     too_late: Callable[[], None] | None = None
-    """What to do where the revised one finds an answer."""
-    unsent: Unsent | None = None
-    """The answer, once it is made, until Slack has taken it."""
-    since: float = 0.0
-    """When Slack first did not take it, by the monotonic clock."""
+    """Called if the answer is posted before it is revised."""
+    unsent: UnsentAnswer | None = None
+    """The answer, from when it is made until Slack has accepted it."""
+    waiting_since: float = 0.0
+    """When Slack first did not accept it, by the monotonic clock."""
     is_late: bool = False
-    """The answer has waited too long: a line takes its place."""
+    """The answer has waited too long, and a line replaces it."""
+
+    @property
+    def key(self) -> Key:
+        return self.reply.question.key
 
 
-class UnderWay:
+class AnswerQueue:
     def __init__(
         self,
-        post: WebClient,
         journal: Journal,
         delivery: Delivery,
         statuses: Statuses,
         workers: Workers,
         retries: Retries,
     ) -> None:
-        self._post, self._journal, self._delivery = post, journal, delivery
+        self._journal, self._delivery = journal, delivery
         self._statuses, self._workers = statuses, workers
         self._outbox, self._retries = Outbox(workers), retries
         self._lock = threading.Lock()
-        self._pending: dict[Key, _Pending] = {}
+        self._pending: dict[Key, _PendingAnswer] = {}
 
     @property
     def idle(self) -> bool:
-        """No answer is being made, and none waits for a worker; some may wait for Slack."""
+        """No answer is being made or waits for a worker; some may wait for Slack."""
         return self._workers.idle
 
-    def start(
-        self, question: Question, thread: Sequence[Message], responder: Responder | None
-    ) -> bool:
-        """Queue the answer to a claimed question; False where there is no room.
+    def add(self, reply: Reply, thread: Sequence[ThreadMessage]) -> bool:
+        """Queue the answer to a claimed question. Return False if there is no room.
 
         At the end of the process the claim is given back instead.
         """
-        line = f"is waiting: {ahead} ahead…" if (ahead := self._workers.ahead) else THINKING
-        status: Status | Unseen = Unseen()
-        if question.origin != "command":
-            status = self._statuses.open(question.channel, question.thread_ts, line)
-        pending = _Pending(question, status, responder, thread)
+        pending = _PendingAnswer(reply, thread, self._open_status(reply.question))
         with self._lock:
-            self._pending[question.key] = pending
-        if self._workers.submit(functools.partial(self._make, pending)):
+            self._pending[pending.key] = pending
+        if self._workers.submit(functools.partial(self._work, pending)):
             return True
         with self._lock:
-            del self._pending[question.key]
-        status.close()
+            del self._pending[pending.key]
+        pending.status.close()
         if self._workers.is_closed:
-            self._journal.release(question.key)
-            return True  # the next start has it
+            self._journal.release(pending.key)
+            return True  # the next process answers it
         return False
 
-    def reword(self, question: Question, too_late: Callable[[], None]) -> None:
-        """Answer these words instead of those that the same question had before.
+    def reword(self, reply: Reply, too_late: Callable[[], None]) -> None:
+        """Answer the reply's question instead of the same question in its earlier words.
 
-        ``too_late`` is called, now or later, where the answer to those was posted meanwhile.
+        ``too_late`` is called, now or later, if the earlier answer has been posted.
         """
         with self._lock:
-            if pending := self._pending.get(question.key):
-                pending.revised, pending.too_late = question, too_late
+            pending = self._pending.get(reply.question.key)
+            if pending is not None:
+                pending.revised, pending.too_late = reply, too_late
                 self._cancel(pending)
-                return
-        too_late()
+        if pending is None:
+            too_late()
 
     def call_off(self, key: Key, session: Session = "active") -> Question | None:
-        """Stop making an answer; the question that it was for, None where it is not made here."""
+        """Stop making an answer. Return its question, or None if it is not under way here.
+
+        ``session`` is the state in which the agent session ends.
+        """
         with self._lock:
             pending = self._pending.get(key)
         if pending is None:
             return None
-        pending.status.outcome = session
+        pending.status.end_state = session
         self._cancel(pending)
-        return pending.question
+        return pending.reply.question
 
     def renew(self) -> None:
-        """Keep the claims of what is being answered; one that was dropped runs out, to be found."""
+        """Renew the claims of the answers under way, before their leases run out."""
         with self._lock:
             keys = list(self._pending)
         self._journal.renew(keys)
 
     def drain(self, seconds: float) -> None:
-        """Finish what is under way; what does not get done is left for the next start."""
+        """Finish the answers under way, and leave the others to the next process."""
         self._outbox.close()
-        done = self._workers.drain(seconds)
+        is_done = self._workers.drain(seconds)
         self._leave()
-        if not done:
+        if not is_done:
             self._workers.drain(2.0)
-        self._statuses.settle(_CLEARED_WITHIN)
+        self._statuses.wait_until_cleared(_CLEARED_WITHIN)
+
+    def _open_status(self, question: Question) -> Status:
+        if question.is_command:
+            return NoStatus()
+        line = f"is waiting: {ahead} ahead…" if (ahead := self._workers.ahead) else THINKING
+        return self._statuses.open(question.channel, question.thread_ts, line)
 
     def _leave(self) -> None:
         with self._lock:
-            left = list(self._pending.values())
-        for pending in left:
-            self._journal.release(pending.question.key)
+            unfinished = list(self._pending.values())
+        for pending in unfinished:
+            self._journal.release(pending.key)
             pending.cancel.set()
             pending.status.close()
-        _tell([pending.responder for pending in left if pending.responder])
-        if left:
-            log.warning("%d answers are left for the next start", len(left))
+        _tell_restarting([p.reply for p in unfinished if p.reply.question.is_command])
+        if unfinished:
+            log.warning("%d answers are left for the next start", len(unfinished))
 
-    def _cancel(self, pending: _Pending) -> None:
+    def _cancel(self, pending: _PendingAnswer) -> None:
         pending.cancel.set()
-        self._outbox.hurry(pending.question.key)
+        self._outbox.hurry(pending.key)
 
-    def _make(self, pending: _Pending) -> None:
-        """One answer, from a free worker to the reply, or until Slack does not take it."""
-        waits = False
+    def _work(self, pending: _PendingAnswer) -> None:
+        """Make and post one answer, until Slack accepts it or it has to wait."""
+        is_waiting = False
         try:
-            while self._delivery.is_wanted(pending.question.key):
-                result = self._go_on(pending)
-                pending.unsent = result if isinstance(result, Unsent) else None
-                if result is True:
-                    self._outbox.hurry_all()  # Slack takes answers: it may take the others, too
+            while self._delivery.is_wanted(pending.key):
+                self._advance(pending)
                 with self._lock:
                     if pending.revised is None:
-                        waits = pending.unsent is not None
-                        if not waits:  # from here on new words come too late
+                        is_waiting = pending.unsent is not None
+                        if not is_waiting:  # from here on new words come too late
                             self._forget(pending)
                         return
-                    pending.question, pending.revised = pending.revised, None
+                    pending.reply, pending.revised = pending.revised, None
                     pending.cancel.clear()
-                    pending.since, pending.is_late = 0.0, False
+                    pending.waiting_since, pending.is_late = 0.0, False
             if pending.unsent:
-                self._delivery.call_off(pending.unsent)
+                pending.unsent.call_off()
         finally:
-            if waits:
+            if is_waiting:
                 self._wait(pending)
             else:
                 with self._lock:
@@ -181,47 +180,52 @@ class UnderWay:
         if pending.too_late:
             pending.too_late()
 
-    def _go_on(self, pending: _Pending) -> Unsent | bool:
-        """Make the answer, or post the one that is made: whether Slack took it, or what waits."""
-        unsent, status = pending.unsent, pending.status
-        if unsent is None:
-            replier = pending.responder or Replier(self._post, pending.question)
-            return self._delivery.deliver(replier, pending.thread, status, pending.cancel)
+    def _advance(self, pending: _PendingAnswer) -> None:
+        """Make the answer, or go on with one that waits for Slack."""
+        if pending.unsent is None:
+            pending.unsent = self._delivery.deliver(
+                pending.reply, pending.thread, pending.status, pending.cancel
+            )
+        else:
+            self._send_again(pending, pending.unsent)
+        if pending.unsent is None or pending.unsent.state == "waiting":
+            return
+        if pending.unsent.state == "accepted":
+            self._outbox.hurry_all()  # Slack accepts answers, and may accept the others, too
+        pending.unsent = None
+
+    def _send_again(self, pending: _PendingAnswer, unsent: UnsentAnswer) -> None:
+        age = time.monotonic() - pending.waiting_since
         if pending.cancel.is_set():
-            self._delivery.call_off(unsent)
-            return False
-        age = time.monotonic() - pending.since
-        if age > self._retries.line:
-            self._delivery.give_up(unsent)
-            return False
-        if age > self._retries.answer and not pending.is_late:
+            unsent.call_off()
+        elif age > self._retries.line:
+            unsent.give_up()
+        elif age > self._retries.answer and not pending.is_late:
             pending.is_late = True
-            return self._delivery.apologise(unsent, status)
-        return self._delivery.post(unsent, status)
+            unsent.apologise(pending.status)
+        else:
+            unsent.post(pending.status)
 
-    def _wait(self, pending: _Pending) -> None:
+    def _wait(self, pending: _PendingAnswer) -> None:
         now = time.monotonic()
-        pending.since = pending.since or now
-        pause = self._retries.pause(now - pending.since)
-        self._outbox.put(pending.question.key, functools.partial(self._make, pending), pause)
+        pending.waiting_since = pending.waiting_since or now
+        pause = self._retries.pause(now - pending.waiting_since)
+        self._outbox.put(pending.key, functools.partial(self._work, pending), pause)
         if pending.cancel.is_set():  # it was called off a moment before
-            self._outbox.hurry(pending.question.key)
+            self._outbox.hurry(pending.key)
 
-    def _forget(self, pending: _Pending) -> None:
-        key = pending.question.key
-        if self._pending.get(key) is pending:  # else it was asked anew meanwhile
-            del self._pending[key]
+    def _forget(self, pending: _PendingAnswer) -> None:
+        if self._pending.get(pending.key) is pending:  # else the question was queued again
+            del self._pending[pending.key]
 
 
-def _tell(responders: Sequence[Responder]) -> None:
-    """Say to those who asked in private that their answer does not come; all at once, for Slack may
-    hang."""
+def _tell_restarting(replies: Sequence[Reply]) -> None:
+    """Tell those who asked in private that no answer comes; all at once, since Slack may hang."""
     until = time.monotonic() + _CLEARED_WITHIN
-    tellers = [
-        threading.Thread(target=responder.whisper, args=(RESTARTING,), daemon=True)
-        for responder in responders
+    threads = [
+        threading.Thread(target=reply.whisper, args=(RESTARTING,), daemon=True) for reply in replies
     ]
-    for teller in tellers:
-        teller.start()
-    for teller in tellers:
-        teller.join(max(0.0, until - time.monotonic()))
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(max(0.0, until - time.monotonic()))

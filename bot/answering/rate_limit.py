@@ -1,14 +1,12 @@
-"""How many questions a person and a channel may have answered in a minute.
+"""Limits on the questions of a person and of a channel in a minute.
 
-Counted in the journal, so that it holds over restarts and for all replicas together.
+Counted in the journal, so that the limits hold over restarts and for all replicas together.
 """
 
 import time
 from dataclasses import dataclass
-from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.orm import InstrumentedAttribute
 
 from bot.journal.claims import Journal
 from bot.journal.records import NotedMessage
@@ -19,35 +17,34 @@ _MINUTE = 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
-    """Limits a minute; 0 is none."""
+class RateLimit:
+    """Questions a minute, for each person and for each channel; 0 is no limit."""
 
     journal: Journal
     user: int
     channel: int
 
     def refusal(self, question: Question) -> str | None:
-        """What to tell the asker; None where the question may be answered."""
+        """Return why a question is refused, in words for its asker, or None if it is not."""
+        user, channel = question.user, question.channel
         limits = (
-            (NotedMessage.user, question.user, self.user, "you"),
-            (NotedMessage.channel, question.channel, self.channel, "this channel"),
+            (self.user if user else 0, NotedMessage.user == user, "you"),
+            (self.channel, NotedMessage.channel == channel, "this channel"),
         )
-        for column, value, most, whose in limits:
-            if value and most and (wait := self._wait(question, column, value, most)):
-                return too_often(wait, whose)
+        for most, is_same, where in limits:
+            if most and (wait := self._wait(question, is_same, most)):
+                return too_often(wait, where)
         return None
 
-    def _wait(
-        self, question: Question, column: InstrumentedAttribute[Any], value: str, most: int
-    ) -> float:
-        """Seconds until there is room; what was refused does not count."""
+    def _wait(self, question: Question, is_same: sa.ColumnElement[bool], most: int) -> float:
+        """Return the seconds until there is room. Refused questions do not count."""
         since = time.time() - _MINUTE
-        asked = sa.select(NotedMessage.claimed_at).where(
-            column == value,
+        claimed_at = sa.select(NotedMessage.claimed_at).where(
+            is_same,
             NotedMessage.claimed_at > since,
             NotedMessage.state != "refused",
             NotedMessage.ts != question.ts,
         )
         with self.journal.session() as session:
-            times = sorted(at for at in session.scalars(asked) if at is not None)
+            times = sorted(at for at in session.scalars(claimed_at) if at is not None)
         return times[-most] - since if len(times) >= most else 0.0

@@ -1,34 +1,42 @@
-"""Questions that a process which died left behind: found again in Slack, and answered.
+"""Questions that a dead process left behind: found again in Slack, and answered.
 
-The journal knows which messages; their words are read from the thread, where they are.
+The journal has no words; they are read from the thread.
 """
 
 import logging
 import uuid
 from collections.abc import Sequence
 
-from bot.answering.decide import Answering
-from bot.journal.claims import MAX_ATTEMPTS
+from bot.answering.decide import QuestionHandler
+from bot.answering.short_replies import ReplyInThread, ShortReplies
+from bot.journal.claims import MAX_ATTEMPTS, Journal
 from bot.journal.records import NotedMessage
-from bot.question.event import Question, by_hand, read_message
-from bot.question.thread import read_thread, replies_of
+from bot.question.event import Question, by_hand, read_question
+from bot.question.thread import ThreadReader, replies_to
+from bot.question.thread_message import ThreadMessage
+from bot.reply.status import Statuses
 from bot.reply.wording import given_up
 from bot.slack.clients import SLACK_FAILED, may_heal, slack_error
-from bot.slack.identity import Identity, Message
+from bot.slack.identity import Identity
 
 log = logging.getLogger(__name__)
 
 
 class Recovery:
-    def __init__(self, answering: Answering) -> None:
-        self._answering = answering
-        self._journal = answering.journal
-        self._me = answering.me
-        self._statuses = answering.statuses
-        self._read = answering.clients.read
+    def __init__(
+        self,
+        threads: ThreadReader,
+        journal: Journal,
+        handler: QuestionHandler,
+        statuses: Statuses,
+        short: ShortReplies,
+        in_thread: ReplyInThread,
+    ) -> None:
+        self._threads, self._journal, self._handler = threads, journal, handler
+        self._statuses, self._short, self._in_thread = statuses, short, in_thread
 
     def recover(self, *, at_start: bool) -> None:
-        """Answer what was noted or claimed by a process that is no more, once."""
+        """Answer questions that a dead process left behind."""
         for noted in self._journal.unfinished(at_start=at_start):
             try:
                 self._recover(noted)
@@ -39,38 +47,46 @@ class Recovery:
                     self._statuses.clear(noted.channel, noted.thread_ts)
 
     def _recover(self, noted: NotedMessage) -> None:
-        if noted.origin == "command":  # its words were nowhere but in the process that is no more
-            return self._journal.ignore(noted.key, "asked in private")
-        thread = read_thread(self._read, noted.channel, noted.thread_ts)
-        question = find_question(noted, thread, self._me)
+        if noted.origin == "command":  # only the dead process had its words
+            self._journal.ignore(noted.key, "asked in private")
+            return
+        thread = self._threads.read(noted.channel, noted.thread_ts)
+        question = find_question(noted, thread, self._threads.me)
+        if question and noted.attempts < MAX_ATTEMPTS:
+            self._handler.handle(question, thread)
+            return
         if question is None:
             self._journal.ignore(noted.key, "not found again")
-        elif noted.attempts < MAX_ATTEMPTS:
-            return self._answering.consider(question, thread)
-        elif self._journal.give_up(noted.key) and not replies_of(
-            noted.ts, thread, self._me, but=noted.answer_id
+        elif self._journal.give_up(noted.key) and not replies_to(
+            noted.ts, thread, superseded=noted.answer_id
         ):
-            reference = uuid.uuid4().hex[:8]
-            log.warning("given up %s: reference %s", noted.key, reference)
-            self._answering.tell(question, given_up(reference), reference)
-        # The process that is no more may have left a status there, and nobody else clears it.
-        return self._statuses.clear(noted.channel, noted.thread_ts)
+            self._tell_given_up(question)
+        # The dead process may have left a status, and nobody else clears it.
+        self._statuses.clear(noted.channel, noted.thread_ts)
+
+    def _tell_given_up(self, question: Question) -> None:
+        reference = uuid.uuid4().hex[:8]
+        log.warning("given up %s: reference %s", question.key, reference)
+        reply, later = self._in_thread(question), self._journal.reopen
+        self._short.send(reply, given_up(reference), reference=reference, later=later)
 
 
-def find_question(noted: NotedMessage, thread: Sequence[Message], me: Identity) -> Question | None:
-    """The noted message as it stands in Slack now; None where it is gone."""
-    sought = noted.about or noted.ts
-    for message in thread:
-        if message.get("ts") == sought:
-            if noted.origin == "shortcut":
-                place = {"thread_ts": noted.thread_ts, "about": sought}
-                return by_hand("shortcut", noted.key, noted.user, **place)
-            return read_message(
-                message,
-                me,
-                channel=noted.channel,
-                channel_type=noted.channel_type,
-                is_mention=noted.is_mention,
-                is_shared=noted.is_shared,
-            )
-    return None
+def find_question(
+    noted: NotedMessage, thread: Sequence[ThreadMessage], me: Identity
+) -> Question | None:
+    """Find a noted message in its thread, in its present words, or None if it is gone."""
+    wanted = noted.about or noted.ts
+    message = next((message for message in thread if message.ts == wanted), None)
+    if message is None:
+        return None
+    if noted.origin == "shortcut":
+        place = {"thread_ts": noted.thread_ts, "about": wanted}
+        return by_hand("shortcut", noted.key, noted.user, **place)
+    return read_question(
+        message,
+        me,
+        channel=noted.channel,
+        channel_type=noted.channel_type,
+        is_mention=noted.is_mention,
+        is_shared=noted.is_shared,
+    )

@@ -1,7 +1,7 @@
-"""A bounded pool for answers: so many at a time, so many waiting, and no more.
+"""A bounded pool of threads for answers.
 
-Bolt's own executor starts five and lets the rest wait in silence; here the caller hears when the
-queue is full. The threads are daemons: an answer that outlasts the drain must not hold the exit.
+Bolt's own executor has an unlimited queue; this one tells the caller when the queue is full. The
+threads are daemons: an answer that outlasts the drain must not delay the exit.
 """
 
 import logging
@@ -19,6 +19,7 @@ Job = Callable[[], None]
 
 class Workers:
     def __init__(self, workers: int, waiting: int) -> None:
+        """Run at most ``workers`` jobs at a time, while at most ``waiting`` others wait."""
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._most = workers + waiting
         self._workers = workers
@@ -29,7 +30,7 @@ class Workers:
             threading.Thread(target=self._work, name=f"answer-{number}", daemon=True).start()
 
     def submit(self, job: Job) -> bool:
-        """Queue a job; False when there is no room, or the pool is closing."""
+        """Queue a job. Return False if there is no room, or the pool is closed."""
         with self._state:
             if self._closed or self._open >= self._most:
                 return False
@@ -39,13 +40,13 @@ class Workers:
 
     @property
     def ahead(self) -> int:
-        """How many jobs have to end before a new one begins."""
+        """Number of jobs that have to end before a new one begins."""
         with self._state:
             return max(0, self._open - self._workers + 1)
 
     @property
     def is_closed(self) -> bool:
-        """The pool takes nothing more: the process ends."""
+        """The pool accepts no jobs: the process is about to end."""
         with self._state:
             return self._closed
 
@@ -55,7 +56,7 @@ class Workers:
             return self._open == 0
 
     def drain(self, seconds: float) -> bool:
-        """Take nothing more, and wait for what is under way; True when all of it was done."""
+        """Accept no more jobs, and wait for the others. Return True if all are done."""
         until = time.monotonic() + seconds
         with self._state:
             if not self._closed:

@@ -1,1 +1,1 @@
-"""What Slack sends, and who handles it: thin, each listener hands over to a room below."""
+"""Events and interactions from Slack: read here, and handed to a room below."""

@@ -1,33 +1,34 @@
 """``/footnote``, the message shortcut, and sharing a private answer.
 
-A command's answer is seen by its asker alone until they share it; the shortcut answers in the
-message's thread, as a bare mention there would.
+Only its asker sees a command's answer until they share it. The shortcut answers in the message's
+thread, as a bare mention there would.
 """
 
 import logging
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
 
-from slack_bolt import Respond
+from cachetools import LRUCache
+from slack_sdk import WebClient
 
 from agent.answer import Answer
-from bot.answering.decide import Answering
+from bot.answering.decide import QuestionHandler
 from bot.blocks.around import HUMAN
-from bot.blocks.elements import actions, button, context
-from bot.channels import OFF
-from bot.listeners.bolt import Interaction
-from bot.question.access import Visit
+from bot.blocks.elements import Block, actions, button, context
+from bot.channels import OFF, Channel
+from bot.journal.claims import Journal
+from bot.listeners.interaction import Interaction, InteractionListener
+from bot.question.access import Asker
 from bot.question.event import Key, Question, by_hand
 from bot.reading.mrkdwn import escape, read_text
-from bot.reply.in_private import Responder, say, withdraw
-from bot.reply.in_thread import Replier
+from bot.reply.in_private import InPrivate, delete_original
+from bot.reply.in_thread import InThread
 from bot.reply.outgoing import NotPosted
 from bot.reply.wording import HELP, LOOKING_UP
 from bot.slack.clients import SLACK_FAILED, slack_error
+from bot.slack.identity import Identity, SlackMessage
 
 log = logging.getLogger(__name__)
 
@@ -35,15 +36,17 @@ COMMAND = "/footnote"
 SHORTCUT = "ask_about_message"
 SHARE = "footnote_share"
 _SHAREABLE = 200
+"""Private answers that can be shared, newest ones."""
 _RESPONSES = 4
-"""Slack takes five: one of them says that the answer comes."""
+"""Slack accepts five: one of them says that the answer comes."""
+_MAX_WORDS = 2_000
+"""Characters of the question over a shared answer."""
 
 _UNDER_WAY = "The answer comes in the thread."
 
-Json = dict[str, Any]
 USAGE = (
     f"`{COMMAND} QUESTION` answers only to you, with a button to share it.\n"
-    f"`{COMMAND} status` tells what I have read, and when, and what is set for this channel.\n"
+    f"`{COMMAND} status` shows what I have read, when, and this channel's settings.\n"
     f"`{COMMAND} reindex` reads the docs again now.\n"
     f"{HELP}"
 )
@@ -52,150 +55,152 @@ USAGE = (
 class Commands:
     def __init__(
         self,
-        answering: Answering,
+        post: WebClient,
+        me: Identity,
+        name_of: Callable[[str], str | None],
+        channel: Callable[[str], Channel],
+        journal: Journal,
+        handler: QuestionHandler,
         status_lines: Callable[[], Sequence[str]],
         reindex: Callable[[], object],
     ) -> None:
-        self._answering = answering
-        self._status_lines = status_lines
-        self._reindex = reindex
+        """``channel`` gives the settings of a channel; ``reindex`` asks for an ingest."""
+        self._post, self._me, self._name_of, self._channel = post, me, name_of, channel
+        self._journal, self._handler = journal, handler
+        self._status_lines, self._reindex = status_lines, reindex
         self._lock = threading.Lock()
-        self._shareable: OrderedDict[str, tuple[Question, Answer, list[Json]]] = OrderedDict()
+        self._shareable: LRUCache[str, tuple[Question, Answer, Sequence[SlackMessage]]] = LRUCache(
+            _SHAREABLE
+        )
 
-    def listeners(self) -> list[Interaction]:
+    def listeners(self) -> list[InteractionListener]:
         return [
-            Interaction("command", COMMAND, self._command, when_off=True),
-            Interaction("shortcut", SHORTCUT, self._shortcut, is_public=True),
-            Interaction("action", SHARE, self._share, is_public=True),
+            InteractionListener("command", COMMAND, self._command, when_off=True),
+            InteractionListener("shortcut", SHORTCUT, self._shortcut, is_public=True),
+            InteractionListener("action", SHARE, self._share, is_public=True),
         ]
 
-    def _command(self, body: Json, respond: Respond) -> None:
-        words = str(body.get("text") or "").strip()
-        visit = Visit.by(body, is_public=False)
-        channel = self._answering.channel(visit.channel)
-        if channel.off and words.lower() not in ("help", "status"):
-            say(respond, OFF)
+    def _command(self, interaction: Interaction) -> None:
+        words = interaction.text.lower()
+        channel = self._channel(interaction.asker.channel)
+        if channel.off and words not in ("help", "status"):
+            interaction.say(OFF)
             return
-        match words.lower():
+        match words:
             case "" | "help":
-                say(respond, USAGE)
+                interaction.say(USAGE)
             case "status":
-                here = [f"• {line}" for line in channel.described()]
-                lines = [*self._status_lines(), *(["*In this channel*:", *here] if here else [])]
-                say(respond, "\n".join(lines))
+                settings = [f"• {line}" for line in channel.described()]
+                here = ["*In this channel*:", *settings] if settings else []
+                interaction.say("\n".join([*self._status_lines(), *here]))
             case "reindex":
                 self._reindex()
-                say(respond, f"Reading the docs again. `{COMMAND} status` tells more.")
+                interaction.say(f"Reading the docs again. `{COMMAND} status` shows more.")
             case _:
-                key = self._key(visit, f"{time.time():.6f}")
-                question = by_hand("command", key, visit.user, text=words)
-                say(respond, LOOKING_UP)
-                self._answering.ask(
-                    question, Responder(respond, question, self._prepared(question))
-                )
+                key = self._key(interaction.asker, f"{time.time():.6f}")
+                user, text = interaction.asker.user, interaction.text
+                question = by_hand("command", key, user, text=text)
+                interaction.say(LOOKING_UP)
+                shortened = self._shortened(question)
+                self._handler.answer_privately(InPrivate(interaction.respond, question, shortened))
 
-    def _prepared(self, question: Question) -> Callable[[Answer, list[Json]], list[Json]]:
-        def prepared(answer: Answer, messages: list[Json]) -> list[Json]:
+    def _shortened(
+        self, question: Question
+    ) -> Callable[[Answer, Sequence[SlackMessage]], list[SlackMessage]]:
+        def shortened(answer: Answer, messages: Sequence[SlackMessage]) -> list[SlackMessage]:
             with self._lock:
                 self._shareable[answer.id] = (question, answer, messages)
-                while len(self._shareable) > _SHAREABLE:
-                    self._shareable.popitem(last=False)
             return private_messages(answer, messages, can_share=not question.is_direct)
 
-        return prepared
+        return shortened
 
-    def _share(self, body: Json, respond: Respond) -> None:
+    def _share(self, interaction: Interaction) -> None:
         """Post a private answer for everybody, with the question and who shared it."""
-        answer_id = str(body["actions"][0].get("value"))
+        answer_id = interaction.value
         with self._lock:
-            kept = self._shareable.pop(answer_id, None)
-        if kept is None:
-            say(respond, "I no longer have this answer. Please ask again.", body=body)
+            shared = self._shareable.pop(answer_id, None)
+        if shared is None:
+            interaction.say("I no longer have this answer. Please ask again.")
             return
         try:
-            self._post(*kept)
+            self._post_shared(*shared)
         except (*SLACK_FAILED, NotPosted) as error:
-            log.info("could not share an answer: %s", error_code(error))
+            code = error.code if isinstance(error, NotPosted) else slack_error(error)
+            log.info("could not share an answer: %s", code)
             with self._lock:
-                self._shareable[answer_id] = kept
-            say(respond, "I could not post here. Invite me to the channel first.", body=body)
+                self._shareable[answer_id] = shared
+            interaction.say("I could not post here. Invite me to the channel first.")
             return
-        withdraw(respond)
+        delete_original(interaction.respond)
 
-    def _post(self, question: Question, answer: Answer, messages: list[Json]) -> None:
-        """The question as a message of its own, and under it the answer as any other."""
-        post = self._answering.clients.post
-        words = read_text(question.text, self._answering.people.name)
-        head = f"<@{question.user}> asked me: {escape(words[:2_000])}"
-        posted = post.chat_postMessage(
-            channel=question.channel, text=head, unfurl_links=False, unfurl_media=False
+    def _post_shared(
+        self, question: Question, answer: Answer, messages: Sequence[SlackMessage]
+    ) -> None:
+        """Post the question as a message of its own, and the answer in its thread."""
+        words = read_text(question.text, self._name_of)
+        text = f"<@{question.user}> asked me: {escape(words[:_MAX_WORDS])}"
+        posted = self._post.chat_postMessage(
+            channel=question.channel, text=text, unfurl_links=False, unfurl_media=False
         )
         root = str(posted["ts"])
         try:
-            asked = replace(question, ts=root, thread_ts=root)
-            Replier(post, asked).outgoing(answer, messages).post()
+            public = replace(question, ts=root, thread_ts=root)
+            InThread(self._post, self._me, public).outgoing(answer, messages).post()
         except NotPosted:
-            post.chat_delete(channel=question.channel, ts=root)
+            self._post.chat_delete(channel=question.channel, ts=root)
             raise
-        self._answering.journal.share(answer.id, root)
+        self._journal.share(answer.id, root)
 
-    def _shortcut(self, body: Json, respond: Respond) -> None:
-        """Answer the message the shortcut was used on, in its thread."""
-        message = body.get("message", {})
-        about = str(message.get("ts"))
-        visit = Visit.by(body, is_public=True)
-        key = self._key(visit, str(body.get("action_ts") or f"{time.time():.6f}"))
+    def _shortcut(self, interaction: Interaction) -> None:
+        """Answer the message that the shortcut was used on, in its thread."""
+        message, asker = interaction.message, interaction.asker
+        if message is None:
+            return
+        key = self._key(asker, interaction.action_ts or f"{time.time():.6f}")
         question = by_hand(
             "shortcut",
             key,
-            visit.user,
-            thread_ts=str(message.get("thread_ts") or about),
-            about=about,
+            asker.user,
+            thread_ts=interaction.thread_ts or message.ts,
+            about=message.ts,
         )
-        journal = self._answering.journal
-        same = journal.in_thread(key.team, key.channel, question.thread_ts)
-        if any(m.state == "claimed" and (m.about or m.ts) == about for m in same):
-            say(respond, _UNDER_WAY, body=body)
+        in_thread = self._journal.in_thread(key.team, key.channel, question.thread_ts)
+        if any(m.state == "claimed" and (m.about or m.ts) == message.ts for m in in_thread):
+            interaction.say(_UNDER_WAY)
             return
-        journal.note(question)
-        self._answering.consider(question, seen=[message])
-        if journal.holds(key):
-            say(respond, _UNDER_WAY, body=body)
+        self._journal.note(question)
+        self._handler.handle(question, excerpt=[message])
+        if self._journal.holds(key):
+            interaction.say(_UNDER_WAY)
 
-    def _key(self, visit: Visit, at: str) -> Key:
-        """One gesture of one person: no message's ``ts``, but in order with those."""
-        return Key(self._answering.me.team_id, visit.channel, f"{at}-{visit.user}")
+    def _key(self, asker: Asker, at: str) -> Key:
+        """Return a key that no message has, in order with their timestamps."""
+        return Key(self._me.team_id, asker.channel, f"{at}-{asker.user}")
 
 
-def private_messages(answer: Answer, messages: Sequence[Json], *, can_share: bool) -> list[Json]:
-    """The messages as one person sees them: at most four, the last with its end and *Share*.
+def private_messages(
+    answer: Answer, messages: Sequence[SlackMessage], *, can_share: bool
+) -> list[SlackMessage]:
+    """Return the messages as one person sees them: at most four, the last one with *Share*.
 
-    Nobody is called from here: others could not see what it is about.
+    *Need a human* is left out, since others could not see what it is about.
     """
-    shown = [*messages]
-    *_, last = shown
+    shortened = [*messages]
+    *_, last = shortened
     blocks = [_without(block, HUMAN) for block in last["blocks"]]
     blocks = [block for block in blocks if block.get("elements") != []]
     if can_share:
-        blocks.append(_share_button(answer))
-    if len(shown) > _RESPONSES:
+        blocks.append(actions(SHARE, [button(SHARE, "Share in channel", answer.id)]))
+    if len(shortened) > _RESPONSES:
         how = " *Share in channel* posts all of it." if can_share else ""
         line = f":warning: The middle of this answer is too long to be shown here.{how}"
         blocks.insert(0, context("footnote_left_out", line))
-        shown = [*shown[: _RESPONSES - 1], last]
-    shown[-1] = {**last, "blocks": blocks}
-    return shown
+        shortened = [*shortened[: _RESPONSES - 1], last]
+    shortened[-1] = {**last, "blocks": blocks}
+    return shortened
 
 
-def _without(block: Json, action_id: str) -> Json:
+def _without(block: Block, action_id: str) -> Block:
     if block.get("block_id") != "footnote_actions":
         return block
     return {**block, "elements": [e for e in block["elements"] if e["action_id"] != action_id]}
-
-
-def error_code(error: Exception) -> str:
-    return error.code if isinstance(error, NotPosted) else slack_error(error)
-
-
-def _share_button(answer: Answer) -> Json:
-    return actions(SHARE, [button(SHARE, "Share in channel", answer.id)])

@@ -1,22 +1,18 @@
-"""What people do with an answer: thumbs, a reason, the passages behind it, a call for a human.
+"""Buttons under an answer: thumbs, a reason, the passages behind it, a call for a human.
 
-A vote is stored before anything else happens, and a person's last vote counts. The only words
-stored are those that somebody writes into the reason form.
+A vote is stored before anything else happens, and a person's last vote counts. The only words that
+are stored are those written into the reason form.
 """
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any
-
-from slack_bolt import Respond
 
 from bot.blocks.around import FEEDBACK, HUMAN, PASSAGES
-from bot.blocks.elements import code, link, section
+from bot.blocks.elements import Block, code, link, section
 from bot.journal.claims import Journal
 from bot.journal.records import AnswerRecord
-from bot.listeners.bolt import Interaction
+from bot.listeners.interaction import Interaction, InteractionListener
 from bot.reading.mrkdwn import escape
-from bot.reply.in_private import say
 from bot.slack.clients import SLACK_FAILED, Clients, slack_error
 from bot.slack.message_links import permalink
 from ingest.documents import Passage
@@ -25,11 +21,13 @@ from ingest.index import Index
 log = logging.getLogger(__name__)
 
 REASON_FORM = "footnote_reason"
+_REASON = "reason"
+_MAX_REASON = 2_000
 _MOST_PASSAGES = 6
 _PASSAGE_CHARS = 1_500
 _NOTED = "Thank you. Noted as not helpful."
 _KEPT = "Thank you. Your words are kept for the docs team."
-_FORGOTTEN = "I no longer know this answer. Ask again and use the buttons under the new one."
+_FORGOTTEN = "I no longer have this answer. Ask again and use the buttons under the new one."
 
 _VERDICTS = {
     "answered": "I answered from the docs.",
@@ -38,8 +36,6 @@ _VERDICTS = {
     "not_in_docs": "I found nothing about it in the docs.",
     "retrieval_only": "I could only quote passages from the docs.",
 }
-
-Json = dict[str, Any]
 
 
 class Feedback:
@@ -51,9 +47,9 @@ class Feedback:
         help_group: Callable[[str], str | None],
         owners: Mapping[str, str] | None = None,
     ) -> None:
-        """``help_group``: channel -> the user group or person that is called from there.
+        """``help_group`` gives the user group or person that is called from a channel.
 
-        ``owners``: owner of pages -> the user group or person that stands for it in Slack.
+        ``owners``: owner of documents -> the user group or person in Slack.
         """
         self._clients = clients
         self._journal = journal
@@ -61,45 +57,43 @@ class Feedback:
         self._help_group = help_group
         self._owners = owners or {}
 
-    def listeners(self) -> list[Interaction]:
+    def listeners(self) -> list[InteractionListener]:
         return [
-            Interaction("action", FEEDBACK, self._vote),
-            Interaction("action", PASSAGES, self._passages),
-            Interaction("action", HUMAN, self._human, is_public=True),
-            Interaction("view", REASON_FORM, self._reason),
+            InteractionListener("action", FEEDBACK, self._vote),
+            InteractionListener("action", PASSAGES, self._show_passages),
+            InteractionListener("action", HUMAN, self._call_human, is_public=True),
+            InteractionListener("view", REASON_FORM, self._store_reason),
         ]
 
-    def _vote(self, body: Json, respond: Respond) -> None:
-        answer_id, _, vote = _value(body).rpartition(":")
+    def _vote(self, interaction: Interaction) -> None:
+        answer_id, _, vote = interaction.value.rpartition(":")
         if vote not in ("up", "down") or not answer_id:
             return
-        self._journal.vote(answer_id, _user(body), vote)
+        self._journal.vote(answer_id, interaction.asker.user, vote)
         if vote == "down":
-            self._ask_why(body, respond, answer_id)
+            self._ask_why(interaction, answer_id)
         else:
-            say(respond, "Thank you. :pray: Noted as helpful.", body=body)
+            interaction.say("Thank you. :pray: Noted as helpful.")
 
-    def _ask_why(self, body: Json, respond: Respond, answer_id: str) -> None:
+    def _ask_why(self, interaction: Interaction, answer_id: str) -> None:
         try:
             self._clients.hint.views_open(
-                trigger_id=body["trigger_id"], view=reason_form(answer_id)
+                trigger_id=interaction.trigger_id, view=reason_form(answer_id)
             )
-        except (*SLACK_FAILED, KeyError) as error:
+        except SLACK_FAILED as error:
             log.info("could not ask for a reason: %s", slack_error(error))
-            say(respond, _NOTED, body=body)
+            interaction.say(_NOTED)
 
-    def _reason(self, body: Json, _respond: Respond) -> None:
-        view = body["view"]
-        answer_id = str(view["private_metadata"])
-        fields = view.get("state", {}).get("values", {}).get("reason", {})
-        reason = (fields.get("reason", {}).get("value") or "").strip()
+    def _store_reason(self, interaction: Interaction) -> None:
+        answer_id, user = interaction.form_about, interaction.asker.user
+        reason = interaction.inputs.get(_REASON, "")
         if reason:
-            self._journal.vote(answer_id, _user(body), "down", reason[:2_000])
+            self._journal.vote(answer_id, user, "down", reason[:_MAX_REASON])
         if record := self._journal.answer(answer_id):
-            self._thank(record, _user(body), _KEPT if reason else _NOTED)
+            self._thank(record, user, _KEPT if reason else _NOTED)
 
     def _thank(self, record: AnswerRecord, user: str, text: str) -> None:
-        """A form has no place to respond to: beside the answer that it is about; best effort."""
+        """Thank beside the answer, since a form gives no place for it; best effort."""
         try:
             self._clients.post.chat_postEphemeral(
                 channel=record.channel, user=user, thread_ts=record.thread_ts or None, text=text
@@ -107,62 +101,62 @@ class Feedback:
         except SLACK_FAILED as error:
             log.info("could not thank for a reason: %s", slack_error(error))
 
-    def _passages(self, body: Json, respond: Respond) -> None:
-        """Show the asker of the click what the answer was made from, as indexed now."""
-        record = self._journal.answer(_value(body))
+    def _show_passages(self, interaction: Interaction) -> None:
+        """Show one person the passages that the answer was made from, as they are indexed now."""
+        record = self._journal.answer(interaction.value)
         if record is None:
-            say(respond, _FORGOTTEN, body=body)
+            interaction.say(_FORGOTTEN)
             return
         cited = [str(c["id"]) for c in record.citations]
         ids = [*dict.fromkeys([*cited, *(str(c["id"]) for c in record.passages)])]
-        found = self._index.passages(ids[:_MOST_PASSAGES])
-        if not found:
-            say(respond, "The passages behind this answer are no longer in the docs.", body=body)
+        passages = self._index.passages(ids[:_MOST_PASSAGES])
+        if not passages:
+            interaction.say("The passages behind this answer are no longer in the docs.")
             return
         text = "The passages behind this answer, those that it cites first:"
-        say(respond, text, [section(text), *passage_blocks(found, cited)], body=body)
+        interaction.say(text, [section(text), *passage_blocks(passages, cited)])
 
-    def _human(self, body: Json, respond: Respond) -> None:
-        """Call a human into the thread, once an answer."""
-        record = self._journal.answer(_value(body))
+    def _call_human(self, interaction: Interaction) -> None:
+        """Call a human into the thread, once for each answer."""
+        record, user = self._journal.answer(interaction.value), interaction.asker.user
         if record is None:
-            say(respond, _FORGOTTEN, body=body)
+            interaction.say(_FORGOTTEN)
             return
-        if not self._journal.call_human(record.id, _user(body)):
-            say(respond, "Somebody was called already: see the thread.", body=body)
+        if not self._journal.call_human(record.id, user):
+            interaction.say("Somebody was called already: see the thread.")
             return
-        owners = {p: info.owner for p, info in self._pages(record).items() if info.owner}
+        owners = self._owners_of(record)
         called = self._called(record.channel, owners.values())
         question = permalink(self._clients.hint, record.channel, record.ts)
-        text = summary(record, _user(body), called, owners, question)
         try:
             self._clients.post.chat_postMessage(
                 channel=record.channel,
                 thread_ts=record.thread_ts or None,
-                text=text,
+                text=summary(record, user, called, owners, question),
                 unfurl_links=False,
                 unfurl_media=False,
             )
         except SLACK_FAILED as error:
             self._journal.uncall_human(record.id)
             log.warning("could not call a human: %s", slack_error(error))
-            told = "I could not post the call for help. Try again, or ask in person."
-            say(respond, told, body=body)
+            interaction.say("I could not post the call for help. Try again, or ask in person.")
 
     def _called(self, channel: str, owners: Iterable[str]) -> list[str]:
-        """Whoever stands for the owners of the pages, else the channel's or the general group."""
+        """Return whom to call: the owners' groups, or else that of the channel or of everybody."""
         names = [name for owner in owners for name in (owner, *owner.split(", "))]
-        of_owners = [self._owners[name] for name in names if name in self._owners]
-        group = self._help_group(channel)
-        return [*dict.fromkeys(of_owners)] or ([group] if group else [])
+        groups = [self._owners[name] for name in names if name in self._owners]
+        default = self._help_group(channel)
+        return [*dict.fromkeys(groups)] or ([default] if default else [])
 
-    def _pages(self, record: AnswerRecord) -> dict[str, Any]:
+    def _owners_of(self, record: AnswerRecord) -> dict[str, str]:
+        """Return the owners of the cited documents, by path."""
         cited = {str(c["path"]) for c in record.citations}
-        return {d.path: d for d in self._index.documents() if d.path in cited} if cited else {}
+        documents = self._index.documents() if cited else ()
+        return {d.path: d.owner for d in documents if d.path in cited and d.owner}
 
 
-def reason_form(answer_id: str) -> Json:
-    """The form that a thumb down opens."""
+def reason_form(answer_id: str) -> Block:
+    """Return the form that a thumb down opens."""
     return {
         "type": "modal",
         "callback_id": REASON_FORM,
@@ -173,7 +167,7 @@ def reason_form(answer_id: str) -> Json:
         "blocks": [
             {
                 "type": "input",
-                "block_id": "reason",
+                "block_id": _REASON,
                 "optional": True,
                 "label": {"type": "plain_text", "text": "What should the answer have said?"},
                 "hint": {
@@ -182,9 +176,9 @@ def reason_form(answer_id: str) -> Json:
                 },
                 "element": {
                     "type": "plain_text_input",
-                    "action_id": "reason",
+                    "action_id": _REASON,
                     "multiline": True,
-                    "max_length": 2000,
+                    "max_length": _MAX_REASON,
                 },
             }
         ],
@@ -198,7 +192,7 @@ def summary(
     owners: Mapping[str, str],
     question: str | None,
 ) -> str:
-    """The line that calls somebody: who asks, about what, what Footnote had, who owns the pages.
+    """Return the line that calls somebody: who asks, about what, the verdict, pages and owners.
 
     Only configured groups and the asker are real mentions; owners come from the docs repo.
     """
@@ -218,27 +212,27 @@ def summary(
 
 
 def mention(ident: str) -> str:
-    """A real mention of a configured group or person."""
+    """Return a real mention of a configured group or person."""
     return f"<!subteam^{ident}>" if ident.startswith("S") else f"<@{ident}>"
 
 
-def passage_blocks(passages: Sequence[Passage], cited: Collection[str] = ()) -> list[Json]:
-    """Passages verbatim, each under its id, cited ones marked.
+def passage_blocks(passages: Sequence[Passage], cited: Collection[str] = ()) -> list[Block]:
+    """Return blocks with passages verbatim, each under its id, cited ones marked.
 
-    As preformatted text nothing in them is markup.
+    They are preformatted, so nothing in them is markup.
     """
-    blocks: list[Json] = []
+    blocks: list[Block] = []
     for passage in passages:
-        head: list[Json] = [{"type": "text", "text": f"[{passage.id}]", "style": {"bold": True}}]
+        head: list[Block] = [{"type": "text", "text": f"[{passage.id}]", "style": {"bold": True}}]
         if passage.url:
             head = [{"type": "link", "url": passage.url, "text": f"[{passage.id}]"}]
         title = " > ".join(dict.fromkeys((passage.title, *passage.heading)))
         head.append({"type": "text", "text": f" {title}"})
         if passage.id in cited:
             head.append({"type": "text", "text": " (cited)", "style": {"italic": True}})
-        shown = passage.text[:_PASSAGE_CHARS]
-        more = "\n…" if len(passage.text) > len(shown) else ""
-        body = {"type": "text", "text": (shown + more) or " "}
+        text = passage.text[:_PASSAGE_CHARS]
+        more = "\n…" if len(passage.text) > len(text) else ""
+        body = {"type": "text", "text": (text + more) or " "}
         blocks.append(
             {
                 "type": "rich_text",
@@ -249,12 +243,3 @@ def passage_blocks(passages: Sequence[Passage], cited: Collection[str] = ()) -> 
             }
         )
     return blocks
-
-
-def _value(body: Json) -> str:
-    actions = body.get("actions") or [{}]
-    return str(actions[0].get("value") or "")
-
-
-def _user(body: Json) -> str:
-    return str(body.get("user", {}).get("id", ""))

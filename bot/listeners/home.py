@@ -1,4 +1,4 @@
-"""App Home and the agent view's first words: what Footnote knows, and how to ask.
+"""App Home and prompts in the agent view: state of the docs, and how to ask.
 
 The same lines answer ``/footnote status``.
 """
@@ -8,16 +8,17 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 from bot.blocks.around import ago
 from bot.blocks.elements import code, header, link, section
 from bot.journal.claims import Journal, NotTaken
 from bot.journal.records import AnswerRecord
-from bot.listeners.bolt import Listener
+from bot.listeners.bolt import BoltListener
+from bot.reading.block_text import string
 from bot.reading.mrkdwn import escape
 from bot.report.words import counted, told_verdict
 from bot.slack.clients import SLACK_FAILED, Clients, slack_error
+from bot.slack.identity import SlackJson
 from bot.slack.message_links import permalink
 from ingest.documents import CollectionInfo
 from ingest.index import Index, IndexStatus
@@ -25,21 +26,23 @@ from ingest.runs.record import IngestRun
 
 log = logging.getLogger(__name__)
 
-Json = dict[str, Any]
 LastRun = Callable[[], IngestRun | None]
-"""The newest ingest that is over; None before the first one."""
+"""Returns the newest finished ingest, or None before the first one."""
+
+HomeView = dict[str, object]
+"""The view of a home tab, as Slack accepts it."""
 
 EXAMPLES = (
     ("What do the docs cover?", "What can you tell me about, from the docs?"),
     ("Find a runbook", "Which runbooks are there, and for which alerts?"),
     ("How do I …?", "How do I roll back a deploy?"),
 )
-"""Questions that make sense whatever the docs are about."""
+"""Questions that fit any docs."""
 _RECENT = 5
 _DAY = 86_400.0
 _SKIPPED = 5
 _USED = (".footnote/", "CODEOWNERS")
-"""Beginning or end of paths that are no pages and not left out either: settings for Footnote."""
+"""Beginning or end of the paths of Footnote's settings, which are not documents."""
 
 
 class Home:
@@ -52,7 +55,7 @@ class Home:
         stale_after: timedelta,
         refusal: Callable[[str], str | None] = lambda _user: None,
     ) -> None:
-        """``refusal``: why a person may not see any of it, in words for them."""
+        """``refusal`` returns why a person may not see it, in words for them, or None."""
         self._refusal = refusal
         self._clients = clients
         self._journal = journal
@@ -60,8 +63,8 @@ class Home:
         self._last_run = last_run
         self._stale_after = stale_after
 
-    def listeners(self) -> list[Listener]:
-        return [Listener("event", "app_home_opened", self._opened)]
+    def listeners(self) -> list[BoltListener]:
+        return [BoltListener("event", "app_home_opened", self._opened)]
 
     def status_lines(self) -> list[str]:
         return [
@@ -71,26 +74,26 @@ class Home:
             *reply_lines(self._journal.replies_not_taken(time.time() - _DAY)),
         ]
 
-    def _opened(self, event: Json) -> None:
-        user = str(event.get("user"))
-        told = self._refusal(user)
+    def _opened(self, event: SlackJson) -> None:
+        user, tab = string(event.get("user")), event.get("tab")
+        refusal = self._refusal(user)
         try:
-            if event.get("tab") == "messages" and not told:
-                self._suggest(event)
-            elif event.get("tab") == "home":
-                if told:
-                    view: Json = {"type": "home", "blocks": [section(told)]}
-                else:
-                    view = home_view(self.status_lines(), self._recent(user))
-                self._clients.read.views_publish(user_id=event["user"], view=view)
+            if tab == "messages" and not refusal:
+                self._suggest(string(event.get("channel")))
+            elif tab == "home":
+                view = self._view(user) if refusal is None else refusal_view(refusal)
+                self._clients.read.views_publish(user_id=user, view=view)
         except SLACK_FAILED as error:
             log.info("could not show the home of a person: %s", slack_error(error))
 
-    def _suggest(self, event: Json) -> None:
-        """Prompts in the agent view; best effort, for not every plan has it."""
+    def _view(self, user: str) -> HomeView:
+        return home_view(self.status_lines(), self._recent(user))
+
+    def _suggest(self, channel: str) -> None:
+        """Offer prompts in the agent view; best effort, for not every plan has it."""
         prompts = [{"title": title, "message": message} for title, message in EXAMPLES]
         self._clients.hint.assistant_threads_setSuggestedPrompts(
-            channel_id=event["channel"], prompts=prompts
+            channel_id=channel, prompts=prompts
         )
 
     def _recent(self, user: str) -> list[str]:
@@ -106,7 +109,7 @@ class Home:
 
 
 def index_lines(status: IndexStatus, stale_after: timedelta, now: datetime) -> list[str]:
-    """The state of the index in words."""
+    """Describe the state of the index."""
     if status.revision is None or status.ingested_at is None:
         return [":warning: Nothing is indexed yet: the first ingest has not finished."]
     age = now - status.ingested_at
@@ -115,28 +118,26 @@ def index_lines(status: IndexStatus, stale_after: timedelta, now: datetime) -> l
         f"{code(status.revision.label)}, read {ago(age)}."
     ]
     if age > stale_after:
-        lines.append(":warning: That is long ago: newer changes are missing.")
+        lines.append(":warning: That is long ago, so newer changes are missing.")
     return lines
 
 
 def collection_lines(collections: Sequence[CollectionInfo]) -> list[str]:
-    """The named parts of the docs."""
+    """List the collections of the docs."""
     return [
-        f"• {code(part.name)} ({counted(part.documents, 'page')}): {escape(part.description)}"
-        for part in collections
+        f"• {code(each.name)} ({counted(each.documents, 'page')}): {escape(each.description)}"
+        for each in collections
     ]
 
 
 def run_lines(last_run: IngestRun | None) -> list[str]:
-    """What the last ingest did, and the first files it left out."""
+    """Describe the last ingest, with the first files that it left out."""
     if last_run is None:
         return []
     if last_run.error:
         return [f":warning: *Last ingest*: {last_run.state}: {escape(last_run.error)}"]
     report = last_run.report or {}
-    skipped: Sequence[Json] = [
-        s for s in report.get("skipped") or () if not _is_used(str(s["path"]))
-    ]
+    skipped = [s for s in report.get("skipped") or () if not _is_used(str(s["path"]))]
     lines = [
         f"*Last ingest*: {counted(report.get('added', 0), 'chunk')} added, "
         f"{report.get('updated', 0)} updated, {report.get('deleted', 0)} deleted, "
@@ -154,13 +155,13 @@ def run_lines(last_run: IngestRun | None) -> list[str]:
 
 
 def reply_lines(replies: Sequence[NotTaken]) -> list[str]:
-    """Replies that Slack has not taken: counted by Slack's error, for channels may be private."""
+    """Count replies that Slack has not accepted by its error; channels may be private."""
     lines = []
-    for is_waiting, what in ((True, "wait for Slack"), (False, "were refused in the last day")):
+    for is_waiting, which in ((True, "wait for Slack"), (False, "were refused in the last day")):
         codes = Counter(reply.code for reply in replies if reply.is_waiting is is_waiting)
         if codes:
             reasons = ", ".join(f"{code(name)} {count}" for name, count in codes.most_common())
-            lines.append(f":warning: *Replies* that {what}: {reasons}.")
+            lines.append(f":warning: *Replies* that {which}: {reasons}.")
     return lines
 
 
@@ -168,11 +169,16 @@ def _is_used(path: str) -> bool:
     return path.startswith(_USED) or path.endswith(_USED)
 
 
-def home_view(status: Sequence[str], recent: Sequence[str]) -> Json:
-    """The home tab of one person."""
-    how = [
-        "• Mention me in a channel, or write to me here. In a thread I read what was said before.",
-        "• `/footnote QUESTION` answers only to you; `/footnote help` tells the rest.",
+def refusal_view(refusal: str) -> HomeView:
+    """Return the home tab of a person who may not use Footnote."""
+    return {"type": "home", "blocks": [section(refusal)]}
+
+
+def home_view(status: Sequence[str], recent: Sequence[str]) -> HomeView:
+    """Return the home tab of one person."""
+    help_lines = [
+        "• Mention me in a channel, or write to me here. In a thread I read the earlier messages.",
+        "• `/footnote QUESTION` answers only to you; `/footnote help` explains the rest.",
         *(f"• _{message}_" for _title, message in EXAMPLES),
     ]
     return {
@@ -181,7 +187,7 @@ def home_view(status: Sequence[str], recent: Sequence[str]) -> Json:
             header("What I know"),
             section("\n".join(status)),
             header("How to ask"),
-            section("\n".join(how)),
+            section("\n".join(help_lines)),
             header("Your last answers"),
             section("\n".join(recent) or "None yet."),
         ],

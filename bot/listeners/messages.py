@@ -1,33 +1,100 @@
-"""What people write, edit and delete, and Slack's Stop button -> ``bot.answering``."""
+"""Messages, edits, deletions and Slack's Stop button: noted first, then handed to ``answering``.
 
+Every event of the product enters through ``MessageEvents.receive``.
+"""
+
+import threading
+import time
 from collections.abc import Callable
-from typing import Any
 
-from slack_bolt import BoltContext
+from cachetools import TTLCache
+from slack_bolt import BoltContext, BoltRequest
 
-from bot.answering.decide import Answering
-from bot.listeners.bolt import Listener
-from bot.question.event import Deleted, Edited, Question
+from bot.answering.decide import QuestionHandler
+from bot.answering.revise import Reviser
+from bot.answering.stop import Stopper
+from bot.journal.claims import Journal
+from bot.listeners.bolt import BoltListener
+from bot.question.event import Deleted, Edited, Event, Question, read_event
+from bot.question.policy import NOT_PART
+from bot.reading.block_text import string
+from bot.slack.identity import Identity, SlackJson
+
+_EVENT = "footnote_event"
+"""Key of the event in Bolt's context."""
+_SECONDS = 600.0
+_MOST_THREADS = 20_000
 
 
-def event_listeners(answering: Answering, revise: Callable[[Question], None]) -> list[Listener]:
-    """What makes questions: mentions, messages, and everything that happens to them."""
+class MessageEvents:
+    """Most replies in a busy channel are in threads of others.
 
-    def handle(context: BoltContext) -> None:
-        found = context.get("found")
-        if isinstance(found, Question):
-            answering.consider(found)
-        elif isinstance(found, Edited):
-            revise(found.question)
-        elif isinstance(found, Deleted):
-            answering.forget(found)
+    Such a thread is not read again for a while: that would use up Slack's rate limit. A mention,
+    here or noted by another process, ends it.
+    """
 
-    def stopped(event: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        me: Identity,
+        journal: Journal,
+        handler: QuestionHandler,
+        reviser: Reviser,
+        stopper: Stopper,
+    ) -> None:
+        self._me, self._journal = me, journal
+        self._handler, self._reviser, self._stopper = handler, reviser, stopper
+        self._lock = threading.Lock()
+        self._threads_of_others: TTLCache[tuple[str, str], bool] = TTLCache(
+            _MOST_THREADS, _SECONDS, timer=time.monotonic
+        )
+
+    def listeners(self) -> list[BoltListener]:
+        return [
+            BoltListener("event", "app_mention", self._handle),
+            BoltListener("event", "message", self._handle),
+            BoltListener("event", "agent_session_stopped", self._stop),
+        ]
+
+    def receive(
+        self, req: BoltRequest, context: BoltContext, body: SlackJson, next: Callable[[], None]
+    ) -> None:
+        """Read and note an event before Slack gets its acknowledgement."""
+        if "event" in body:
+            retries = (req.headers.get("x-slack-retry-num") or ["0"])[0]
+            context[_EVENT] = self._note(read_event(body, self._me, retried=retries != "0"))
+        next()
+
+    def _note(self, event: Event | None) -> Event | None:
+        if not isinstance(event, Question):
+            return event
+        if self._is_elsewhere(event) and not self._journal.in_thread(
+            event.team, event.channel, event.thread_ts
+        ):
+            return None
+        self._journal.note(event)
+        return event
+
+    def _is_elsewhere(self, question: Question) -> bool:
+        """Return True for a reply in a thread of others; a mention ends what is remembered."""
+        thread = (question.channel, question.thread_ts)
+        with self._lock:
+            if question.is_called:
+                self._threads_of_others.pop(thread, None)
+                return False
+            return thread in self._threads_of_others
+
+    def _handle(self, context: BoltContext) -> None:
+        match context.get(_EVENT):
+            case Question() as question:
+                decision = self._handler.handle(question)
+                if decision and decision.reason == NOT_PART:
+                    with self._lock:
+                        self._threads_of_others[question.channel, question.thread_ts] = True
+            case Edited(question):
+                self._reviser.revise(question)
+            case Deleted() as deleted:
+                self._stopper.forget(deleted)
+
+    def _stop(self, event: SlackJson) -> None:
         """Somebody pressed Slack's own Stop button."""
-        answering.stop_thread(str(event.get("channel")), str(event.get("thread_ts")))
-
-    return [
-        Listener("event", "app_mention", handle),
-        Listener("event", "message", handle),
-        Listener("event", "agent_session_stopped", stopped),
-    ]
+        self._stopper.stop_thread(string(event.get("channel")), string(event.get("thread_ts")))

@@ -1,1 +1,1 @@
-"""A Slack event -> a Question, the thread it stands in, and whether Footnote answers it."""
+"""A Slack event -> a Question, its thread, and the decision whether Footnote answers it."""

@@ -1,13 +1,12 @@
-"""Who may use Footnote, and where: one answer for every entrance.
+"""Permission to use Footnote, by person and channel.
 
 Mentions, commands, the shortcut, buttons, sharing and App Home all ask here. Docs are internal, so
 the default is no for channels that other organisations read, for people of other organisations,
 and for guests.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from bot.channels import OFF, Channel
 from bot.question.event import Question
@@ -33,42 +32,32 @@ _GUEST = (
 
 
 @dataclass(frozen=True, slots=True)
-class Visit:
-    """Somebody who wants something of Footnote somewhere."""
+class Asker:
+    """A person who wants something of Footnote, and where."""
 
     user: str
     channel: str = ""
-    """Empty where it is no channel: App Home, a form."""
+    """Empty outside channels: in App Home and in a form."""
     user_team: str | None = None
     is_shared: bool | None = None
-    """What Slack said beside the event; None where it said nothing."""
+    """True if the event says that other organisations read the channel. None if it does not say."""
     is_public: bool = False
-    """Whether everybody in the channel would see what comes of it."""
+    """True if everybody in the channel sees the result."""
 
     @classmethod
-    def of(cls, question: Question) -> "Visit":
-        by_event = question.origin == "message"
+    def of(cls, question: Question) -> "Asker":
         return cls(
             user=question.user or "",
             channel=question.channel,
             user_team=question.user_team,
-            is_shared=question.is_shared if by_event else None,
-            is_public=question.origin != "command",
-        )
-
-    @classmethod
-    def by(cls, body: Mapping[str, Any], *, is_public: bool) -> "Visit":
-        """The visit behind a command, a shortcut, a button or a form."""
-        person, place = body.get("user") or {}, body.get("channel") or {}
-        return cls(
-            user=str(body.get("user_id") or person.get("id") or ""),
-            channel=str(body.get("channel_id") or place.get("id") or ""),
-            user_team=person.get("team_id"),
-            is_public=is_public,
+            is_shared=question.is_shared if question.origin == "message" else None,
+            is_public=not question.is_command,
         )
 
 
 class Access:
+    """Decides who may use Footnote where."""
+
     def __init__(
         self,
         people: People,
@@ -76,41 +65,42 @@ class Access:
         settings: BotSettings,
         channel: Callable[[str], Channel],
     ) -> None:
+        """``channel`` gives the settings of a channel."""
         self._people, self._me, self._settings = people, me, settings
         self._channel = channel
 
-    def refusal(self, visit: Visit, *, when_off: bool = False) -> str | None:
-        """Why not, in words for the visitor; None when they may. ``when_off``: even if it is off.
+    def refusal(self, asker: Asker, *, when_off: bool = False) -> str | None:
+        """Return why the asker is refused, in words for them, or None if they are not.
 
-        What Slack cannot say of a person counts for them, as it always can of strangers; what it
-        cannot say of a place counts against posting there.
+        ``when_off`` lets them in even if Footnote is switched off in the channel. If Slack does not
+        know a person, they are let in: Slack always knows strangers. If it does not know a channel,
+        nothing may be posted there.
         """
-        if told := self._of_place(visit) or self._of_person(visit):
-            return told
-        off = bool(visit.channel) and not when_off and self._channel(visit.channel).off
-        return OFF if off else None
+        if refusal := self._of_place(asker) or self._of_person(asker):
+            return refusal
+        is_off = bool(asker.channel) and not when_off and self._channel(asker.channel).off
+        return OFF if is_off else None
 
-    def _of_place(self, visit: Visit) -> str | None:
-        if not visit.channel or visit.channel in self._settings.allowed_channels:
+    def _of_place(self, asker: Asker) -> str | None:
+        if not asker.channel or asker.channel in self._settings.allowed_channels:
             return None
-        if visit.is_shared:
+        if asker.is_shared:
             return _SHARED
-        # Nothing beside a click says so: what would be posted is worth a question to Slack.
-        anew = visit.is_public and visit.is_shared is None
-        place = self._people.place(visit.channel, anew=anew)
+        # A click does not say whether the channel is shared, so Slack is asked before a post.
+        must_ask = asker.is_public and asker.is_shared is None
+        place = self._people.place(asker.channel, is_fresh=must_ask)
         if place is None:
-            return _UNKNOWN if anew else None
+            return _UNKNOWN if must_ask else None
         if place.is_shared:
             return _SHARED
-        return _NOT_JOINED if anew and not place.is_joined else None
+        return _NOT_JOINED if must_ask and not place.is_joined else None
 
-    def _of_person(self, visit: Visit) -> str | None:
-        if visit.user in self._settings.allowed_users:
+    def _of_person(self, asker: Asker) -> str | None:
+        if asker.user in self._settings.allowed_users:
             return None
-        person = self._people.person(visit.user)
-        at_home = self._me.home(visit.user_team)
+        person = self._people.person(asker.user)
         if person is None:
-            return None if at_home else _STRANGER
+            return None if self._me.home(asker.user_team) else _STRANGER
         if person.is_stranger or not self._me.home(person.team, person.enterprise):
             return _STRANGER
         return _GUEST if person.is_guest and not self._settings.guests else None

@@ -1,4 +1,4 @@
-"""The words of a message -> whether they call somebody by name. Pure.
+"""Words of a message -> whether they call somebody by name. Pure.
 
 ``oncall, can you?``, ``hey oncall``, ``oncall can you``, ``what now, oncall?``, ``ask @oncall``.
 """
@@ -24,7 +24,7 @@ _TYPED_MENTION = re.compile(rf"{_GREETING}@([\w.-]+)(?=[\s,:]|$)")
 
 
 def calls_one_of(words: str, names: Iterable[str]) -> bool:
-    """Whether one of these is called, by any part of the name."""
+    """Return True if the words call one of these names, or a part of one."""
     low = words.lower()
     called = {match[1] for call in _AT_THE_START if (match := call.match(low))}
     called |= {match[1] for call in _ANYWHERE for match in call.finditer(low)}
@@ -32,7 +32,10 @@ def calls_one_of(words: str, names: Iterable[str]) -> bool:
 
 
 def calls_another(words: str, names: Iterable[str]) -> bool:
-    """Whether it begins with an ``@`` that is no mention for Slack, and with none of these."""
+    """Return True if the words begin with a typed ``@name`` that is none of these names.
+
+    Slack sends real mentions in another form.
+    """
     called = _TYPED_MENTION.match(words.lower())
     return called is not None and called[1] not in _parts(names)
 

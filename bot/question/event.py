@@ -1,29 +1,27 @@
-"""Raw Slack payload -> Question: what in an event may be something to answer. Pure.
+"""Event body -> Question, edit or deletion. Pure.
 
-Nothing here decides whether to answer; it only sorts out what can never be a question (other
-bots, housekeeping, edits without a new mention) and gives the rest one shape.
+Nothing here decides whether to answer. Messages that can never be a question (of other bots,
+housekeeping, edits without a new mention) are left out.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from bot.question.thread_message import ThreadMessage, read_thread_message
 from bot.reading.block_text import string
-from bot.reading.mentions import files_of, mentions, words_of
-from bot.slack.identity import Identity, Message
+from bot.slack.identity import Identity, SlackJson
 
 Origin = Literal["message", "shortcut", "command"]
-"""How a question was asked: by writing a message, or about one, or where nobody else sees it."""
+"""A question is a message, or a shortcut used on one, or a command that nobody else sees."""
 
-SPOKEN = (None, "", "file_share", "thread_broadcast", "me_message")
-"""Subtypes of what people say; all others are notices of Slack."""
 _DIRECT = ("im", "app_home")
 _TYPE_BY_PREFIX = {"D": "im", "G": "group", "C": "channel"}
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """What names a message: a ``ts`` is unique within one channel only."""
+    """Identifies a message: a ``ts`` is unique within one channel only."""
 
     team: str
     channel: str
@@ -38,10 +36,10 @@ class Question:
     channel: str
     ts: str
     thread_ts: str
-    """Where the reply goes: the thread's root, or the message itself."""
+    """Timestamp of the thread that the reply goes to: its root, or the message itself."""
     user: str | None
     text: str
-    """As Slack sent it, tokens and entities unread: names are known only to Slack."""
+    """As Slack sent it, with tokens such as ``<@U1>`` and entities."""
     channel_type: str
     is_mention: bool
     edited: bool = False
@@ -53,11 +51,12 @@ class Question:
     gesture: str | None = None
     """The client's own id of the message: one gesture may arrive under two ``ts``."""
     words: str = ""
-    """What its writer says, without Footnote's own mention, wherever in the message it stands."""
-    message: Message = field(default_factory=dict, repr=False, compare=False)
+    """The text without Footnote's own mention."""
+    message: ThreadMessage | None = field(default=None, repr=False, compare=False)
+    """The message itself. None for a command and a shortcut."""
     origin: Origin = "message"
     about: str | None = None
-    """The ts of the message that a shortcut was used on."""
+    """Timestamp of the message that a shortcut was used on."""
 
     @property
     def key(self) -> Key:
@@ -67,10 +66,9 @@ class Question:
     def in_thread(self) -> bool:
         return self.thread_ts != self.ts
 
-    def follows(self, message: Message) -> bool:
-        """Whether a message of the thread stands before what is asked."""
-        ts = str(message.get("ts", ""))
-        return ts <= self.about if self.about else ts < self.ts
+    def follows(self, message: ThreadMessage) -> bool:
+        """Return True if a message of the thread comes before the question."""
+        return message.ts <= self.about if self.about else message.ts < self.ts
 
     @property
     def is_direct(self) -> bool:
@@ -78,37 +76,47 @@ class Question:
 
     @property
     def is_called(self) -> bool:
-        """Addressed to Footnote whatever it says: it is never left without a word."""
+        """The question mentions Footnote or is direct, so it always gets some reply."""
         return self.is_mention or self.is_direct
+
+    @property
+    def is_command(self) -> bool:
+        """Nobody but its asker sees the question, and no message holds it."""
+        return self.origin == "command"
 
     @property
     def files(self) -> tuple[str, ...]:
         """Names of attached files."""
-        return files_of(self.message)
+        return self.message.files if self.message else ()
+
+    @property
+    def payload(self) -> SlackJson:
+        """The message as Slack sent it, to be turned into text."""
+        return self.message.payload if self.message else {}
 
 
 @dataclass(frozen=True, slots=True)
 class Deleted:
-    """A message that is gone."""
+    """A deleted message."""
 
     key: Key
 
 
 @dataclass(frozen=True, slots=True)
 class Edited:
-    """A question whose words a person changed; it may be answered already, or just being.
+    """A question in new words, which may ask nothing any more.
 
-    The new words need be no question any longer.
+    The question may be answered already, or its answer may be under way.
     """
 
     question: Question
 
 
-Found = Question | Edited | Deleted | None
+Event = Question | Edited | Deleted
 
 
-def read_event(body: Message, me: Identity, *, retried: bool = False) -> Found:
-    """What an event envelope holds for Footnote; None where there is nothing to do."""
+def read_event(body: SlackJson, me: Identity, *, retried: bool = False) -> Event | None:
+    """Read the body of an event. Return None if there is nothing to do."""
     event = body.get("event")
     if not isinstance(event, Mapping) or not isinstance(event.get("channel"), str):
         return None
@@ -120,8 +128,8 @@ def read_event(body: Message, me: Identity, *, retried: bool = False) -> Found:
         return _changed(event, me, is_shared)
     if event.get("type") not in ("message", "app_mention"):
         return None
-    return read_message(
-        event,
+    return read_question(
+        read_thread_message(event, me),
         me,
         channel=event["channel"],
         channel_type=event.get("channel_type"),
@@ -131,8 +139,8 @@ def read_event(body: Message, me: Identity, *, retried: bool = False) -> Found:
     )
 
 
-def read_message(
-    message: Message,
+def read_question(
+    message: ThreadMessage,
     me: Identity,
     *,
     channel: str,
@@ -142,31 +150,29 @@ def read_message(
     is_shared: bool = False,
     retried: bool = False,
 ) -> Question | None:
-    """A message by a person that mentions Footnote, stands in a DM or replies in a thread.
+    """Return a person's message as a question if it mentions Footnote, is direct or is a reply.
 
-    ``was_mention``: it did before it was edited, and counts whatever it is now.
+    ``was_mention``: it mentioned Footnote before it was edited, which is enough.
     """
-    ts, user = string(message.get("ts")), string(message.get("user"))
-    if not ts or not user:
+    payload = message.payload
+    if not message.ts or not message.is_person or payload.get("hidden"):
         return None
-    if message.get("subtype") not in SPOKEN or message.get("hidden") or _is_robot(message, me):
-        return None
-    teams = (string(message.get(name)) for name in ("user_team", "source_team", "team"))
+    teams = (string(payload.get(name)) for name in ("user_team", "source_team", "team"))
     question = Question(
         team=me.team_id,
         channel=channel,
-        ts=ts,
-        thread_ts=string(message.get("thread_ts")) or ts,
-        user=user,
-        text=string(message.get("text")),
+        ts=message.ts,
+        thread_ts=string(payload.get("thread_ts")) or message.ts,
+        user=message.user,
+        text=string(payload.get("text")),
         channel_type=string(channel_type) or _TYPE_BY_PREFIX.get(channel[:1], "channel"),
-        is_mention=is_mention or mentions(message, me.user_id),
-        edited="edited" in message,
+        is_mention=is_mention or message.mentions_me,
+        edited="edited" in payload,
         retried=retried,
         is_shared=is_shared,
         user_team=next(filter(None, teams), None),
-        gesture=string(message.get("client_msg_id")) or None,
-        words=words_of(message, me.user_id),
+        gesture=string(payload.get("client_msg_id")) or None,
+        words=message.words,
         message=message,
     )
     return question if was_mention or question.is_called or question.in_thread else None
@@ -181,7 +187,7 @@ def by_hand(
     thread_ts: str | None = None,
     about: str | None = None,
 ) -> Question:
-    """What is asked by a command, or by a shortcut ``about`` a message: addressed to Footnote."""
+    """Return the question of a command, or of a shortcut used on the message ``about``."""
     return Question(
         team=key.team,
         channel=key.channel,
@@ -197,30 +203,21 @@ def by_hand(
     )
 
 
-def _is_robot(message: Message, me: Identity) -> bool:
-    return (
-        bool(message.get("bot_id") or message.get("bot_profile"))
-        or message.get("user") in ("USLACKBOT", me.user_id)
-        or me.wrote(message)
-    )
+def _changed(event: SlackJson, me: Identity, is_shared: bool) -> Event | None:
+    """Read an edit. It is a new question only the first time that it mentions Footnote.
 
-
-def _changed(event: Message, me: Identity, is_shared: bool) -> Found:
-    """An edit is a question only the first time the mention appears in it.
-
-    One that takes the mention away is an edit of the question that it was.
-
-    Slack also sends ``message_changed`` for link previews, thread counters and detected languages.
+    Removing the mention still counts as an edit of the original question. Slack also sends
+    ``message_changed`` for link previews, thread counters and detected languages.
     """
-    message, before = event.get("message"), event.get("previous_message")
-    if not isinstance(message, Mapping):
+    changed, previous = event.get("message"), event.get("previous_message")
+    if not isinstance(changed, Mapping):
         return None
-    if message.get("subtype") == "tombstone":
-        return _deleted(event, message.get("ts"), me)
-    before = before if isinstance(before, Mapping) else {}
-    was_mention = mentions(before, me.user_id)
-    question = read_message(
-        {**message, "edited": message.get("edited", {})},
+    if changed.get("subtype") == "tombstone":
+        return _deleted(event, changed.get("ts"), me)
+    previous = previous if isinstance(previous, Mapping) else {}
+    was_mention = read_thread_message(previous, me).mentions_me
+    question = read_question(
+        read_thread_message({**changed, "edited": changed.get("edited", {})}, me),
         me,
         channel=event["channel"],
         channel_type=event.get("channel_type"),
@@ -231,9 +228,9 @@ def _changed(event: Message, me: Identity, is_shared: bool) -> Found:
         return None
     if question.is_mention and not was_mention:
         return question
-    reworded = "edited" in message and message.get("text") != before.get("text")
-    return Edited(question) if reworded else None
+    is_reworded = "edited" in changed and changed.get("text") != previous.get("text")
+    return Edited(question) if is_reworded else None
 
 
-def _deleted(event: Message, ts: object, me: Identity) -> Deleted | None:
+def _deleted(event: SlackJson, ts: object, me: Identity) -> Deleted | None:
     return Deleted(Key(me.team_id, event["channel"], ts)) if isinstance(ts, str) else None

@@ -1,14 +1,15 @@
-"""The words of a message -> what they are: a word to stop, a question, a request, a problem.
+"""Words of a message -> a word to stop, a question, a request, a problem, or none of these. Pure.
 
-A message without a mention is answered only where it asks, so what is not known here is silence:
-chit-chat, thanks, and what somebody is doing. Code and addresses are no prose, but an error in
-pasted output is a problem all the same. The phrases of a few languages beside English are known.
+A message without a mention is answered only if it asks. So a phrase that is not listed here means
+silence: chit-chat, thanks, reports of progress. Code and addresses are not prose, but an error in
+pasted output is a problem. Phrases of a few languages beside English are listed.
 """
 
 import re
 
 
 def alternatives(*lines: str) -> str:
+    """Join patterns into one that matches any of them."""
     return "(?:" + "|".join(lines) + ")"
 
 
@@ -46,16 +47,16 @@ _STOPPING = _one_of(
     r"停|停止|闭嘴|やめて|止めて|ストップ",
 )
 _STEPS = (
-    (_FILLER, "polite", "polite"),
-    (_STOPPING, "polite", "told"),
-    (_STOPPING, "told", "told"),
-    (_WHERE, "told", "told"),
-    (_FILLER, "told", "over"),
-    (_FILLER, "over", "over"),
+    (_FILLER, "start", "start"),
+    (_STOPPING, "start", "stop"),
+    (_STOPPING, "stop", "stop"),
+    (_WHERE, "stop", "stop"),
+    (_FILLER, "stop", "end"),
+    (_FILLER, "end", "end"),
 )
-"""How a word to stop goes on: the kind of the next phrase, after what it stands, and what then."""
+"""A message to stop, phrase by phrase: kind of the phrase, state before it, state after it."""
 _LONGEST = 6
-"""Words of a phrase."""
+"""Words of the longest phrase."""
 
 _LEAD = re.compile(
     r"(?:(?:and|but|so|ok|okay|also|then|hm+|well|or|cool|great|nice|thanks|thank you|thx|oh|ah|"
@@ -103,7 +104,7 @@ _ASKING = re.compile(
         r"\b(?:can|could|would|will) (?:you|someone|somebody|anyone|anybody) \w",
     )
 )
-"""What asks wherever it stands in a clause."""
+"""Phrases that ask anywhere in a clause."""
 _REQUEST = re.compile(
     alternatives(
         r"show (?:me|us|the|all|an?|more|it|that|where|how|what)\b",
@@ -142,7 +143,7 @@ _CONTINUED = re.compile(
     r"(?:the|in|on|with|after|under|about|im|auf|sur|dans|en|sul) (?!it\b)\S+(?: \S+)?|"
     r"\S+ (?:one|cluster|service|environment|region|side))"
 )
-"""``and for eu``, ``and the second one``: the same question, for something else."""
+"""The same question about something else: ``and for eu``, ``and the second one``."""
 _POLITE = re.compile(
     r"(?:please|pls|plz|kindly|bitte|por favor|per favore) (?!wait|hold|ignore|do\b|don't|stand|"
     r"stay|hang|disregard)\w"
@@ -225,7 +226,7 @@ _EXPLAINED = re.compile(
     r"\W*(?:root cause|turned out|"
     r"(?:i |we )?found (?:it|the (?:\w+ )?(?:problem|issue|cause|bug)))\b"
 )
-"""What follows says what it was, not what it is."""
+"""Begins a message about a problem that is over."""
 
 _FENCED = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
 _ADDRESS = re.compile(r"<[a-z]+:[^<>\s]*(?:\|[^<>]*)?>|https?://\S+|<[@#!][^<>]*>", re.IGNORECASE)
@@ -237,26 +238,30 @@ _CLAUSE = re.compile(rf"(?<!{_SIGNS}){_SIGNS}+(?=\s|$)|[。！，]|\s[-–—]++
 
 
 def is_stop(words: str) -> bool:
-    """True for nothing but a word to stop, however politely it is wrapped."""
+    """Return True if the words only tell Footnote to stop, however politely."""
     plain = _EMOJI.sub(" ", words.lower().replace("’", "'"))
-    said = re.sub(r"[^\w\s'-]", " ", plain).split()
-    # What the words up to a place can be: that is found phrase by phrase, in one pass, however many
-    # ways there are to read them.
-    reached: dict[int, set[str]] = {0: {"polite"}}
-    for start in range(len(said)):
-        so_far = reached.pop(start, set())
-        if not so_far and not reached:
+    each = re.sub(r"[^\w\s'-]", " ", plain).split()
+    # States that are possible after so many words. One pass finds them all, in however many ways
+    # the words can be split into phrases.
+    states_after: dict[int, set[str]] = {0: {"start"}}
+    for start in range(len(each)):
+        states = states_after.pop(start, set())
+        if not states and not states_after:
             return False
-        for end in range(start + 1, min(start + _LONGEST, len(said)) + 1) if so_far else ():
-            phrase = " ".join(said[start:end])
-            then = {to for kind, since, to in _STEPS if since in so_far and kind.fullmatch(phrase)}
-            if then:
-                reached.setdefault(end, set()).update(then)
-    return not reached.get(len(said), set()).isdisjoint({"told", "over"})
+        for end in range(start + 1, min(start + _LONGEST, len(each)) + 1) if states else ():
+            phrase = " ".join(each[start:end])
+            following = {
+                after
+                for kind, before, after in _STEPS
+                if before in states and kind.fullmatch(phrase)
+            }
+            if following:
+                states_after.setdefault(end, set()).update(following)
+    return not states_after.get(len(each), set()).isdisjoint({"stop", "end"})
 
 
 def is_question(words: str) -> bool:
-    """True for a question mark outside code and addresses, or a clause that begins like one."""
+    """Return True for a question mark outside code and addresses, or a clause that asks."""
     prose = _prose(words)
     if _MARK.search(prose) or _CJK.search(prose):
         return True
@@ -264,7 +269,7 @@ def is_question(words: str) -> bool:
 
 
 def is_request(words: str) -> bool:
-    """True where a clause tells Footnote what to do, or what to do the same for."""
+    """Return True if a clause tells Footnote what to do, or asks the same for something else."""
     return any(
         _POLITE.match(clause)
         or _CONTINUED.fullmatch(clause)
@@ -275,17 +280,17 @@ def is_request(words: str) -> bool:
 
 
 def is_problem(words: str) -> bool:
-    """True where something is said to fail and not, in the same clause, to be settled.
+    """Return True if a clause says that something fails, and does not say that it is settled.
 
-    Pasted output counts: an error in a code block is a problem too.
+    An error in a code block is a problem, too.
     """
-    shown = _QUOTED.sub(" ", _ADDRESS.sub(" ", words)).replace("’", "'")
-    explained = _EXPLAINED.match(shown.lower())
-    return not explained and any(_is_broken(clause) for clause in _clauses(shown))
+    text = _QUOTED.sub(" ", _ADDRESS.sub(" ", words)).replace("’", "'")
+    is_over = _EXPLAINED.match(text.lower())
+    return not is_over and any(_is_broken(clause) for clause in _clauses(text))
 
 
 def asks(words: str) -> bool:
-    """Whether a message wants something: what does not is left to people."""
+    """Return True if the words want something of Footnote."""
     return is_question(words) or is_request(words) or is_problem(words)
 
 
@@ -293,19 +298,19 @@ def _is_broken(clause: str) -> bool:
     low = clause.lower()
     if _NOT_SETTLED.search(low):
         return True
-    named = _CODE.search(clause) or _PROBLEM.search(low)
-    return bool(named) and not (_SETTLED.search(low) or _SETTLED.search(_led(low)))
+    problem = _CODE.search(clause) or _PROBLEM.search(low)
+    return bool(problem) and not (_SETTLED.search(low) or _SETTLED.search(_led(low)))
 
 
 def _prose(words: str) -> str:
-    """What is said in a person's own words, in lower case."""
-    for aside in (_FENCED, _ADDRESS, _EMOJI, _QUOTED):
-        words = aside.sub(" ", words)
+    """Return a person's own words in lower case, without code, addresses and quotations."""
+    for pattern in (_FENCED, _ADDRESS, _EMOJI, _QUOTED):
+        words = pattern.sub(" ", words)
     return words.lower().replace("’", "'")
 
 
 def clauses_of(words: str) -> list[str]:
-    """What is said in a person's own words, clause by clause."""
+    """Return the clauses of a person's own words, in lower case."""
     return _clauses(_prose(words))
 
 
@@ -314,5 +319,5 @@ def _clauses(text: str) -> list[str]:
 
 
 def _led(clause: str) -> str:
-    """The clause without the small words that lead into it."""
+    """Return the clause without the small words that lead into it."""
     return _LEAD.sub("", clause, count=1) if _LEAD.match(clause) else clause

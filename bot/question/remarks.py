@@ -1,7 +1,7 @@
-"""The words of a message -> whether they are a remark: thanks, assent, progress, good news.
+"""Words of a message -> whether they are a remark: thanks, assent, progress, good news. Pure.
 
-In a thread between one person and Footnote whatever is no remark is meant for Footnote; where
-others take part, only what asks (``bot.question.intent``).
+In a thread between one person and Footnote, all messages but remarks are meant for Footnote. If
+others take part, only messages that ask are (``bot/question/intent.py``).
 """
 
 import re
@@ -53,11 +53,11 @@ _LETTER = re.compile(r"[^\W\d_]{2}|[^\W\d_a-z]")
 
 
 def is_remark(words: str) -> bool:
-    """True where no clause says more than that, or nothing is said in words at all."""
-    return all(map(_says_no_more, clauses_of(words)))
+    """Return True if each clause is a remark, or there are no words."""
+    return all(map(_is_remark, clauses_of(words)))
 
 
-def _says_no_more(clause: str) -> bool:
+def _is_remark(clause: str) -> bool:
     if not _LETTER.search(clause):
         return True
     return bool(_REMARK.search(clause)) and not _NEGATED.search(clause)

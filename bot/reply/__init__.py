@@ -1,1 +1,1 @@
-"""What goes out to Slack: into a thread, in private, as a stream, and as a status."""
+"""Messages to Slack: into a thread, in private, as a stream, and as a status."""

@@ -1,95 +1,146 @@
-"""Messages -> the thread of a question: each is posted once, or it is told why not.
+"""Replies into the thread of a question: each message is posted once.
 
-A channel that cannot be posted to ends it. After a lost response the thread is read before
-anything is posted again.
+After a lost response the thread is read before anything is posted again.
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from slack_sdk import WebClient
 
 from agent.answer import Answer
 from bot.question.event import Question
-from bot.question.thread import EVENT_TYPE, read_thread
-from bot.reply.outgoing import (
-    ContentRefused,
-    NotPosted,
-    Outgoing,
-    Part,
-    Unposted,
-    answer_parts,
-    line_part,
-)
+from bot.question.thread import ThreadReader
+from bot.reply.outgoing import ContentRefused, NotPosted, Outgoing, Part, Unposted, answer_parts
 from bot.reply.stream import Stream
 from bot.slack.clients import CONTENT, METADATA, SLACK_FAILED, is_passing, may_heal, slack_error
-from bot.slack.identity import Message, metadata_of
+from bot.slack.identity import REPLY, Identity, Payload, SlackMessage, read_metadata
 
 log = logging.getLogger(__name__)
 
+NOWHERE = ""
+"""Timestamp of a message that only its asker sees: nobody can find it again."""
 _NO_ANSWER = {"answer": "runbook", "question": "", "part": 0, "parts": 1}
 _IDENTITY = ("answer", "question", "part", "parts", "piece")
-"""What tells one own message from all others: the least that its metadata holds."""
+"""The least that a reply's metadata holds: enough to find the reply in its thread."""
 
 
 @dataclass(frozen=True, slots=True)
-class Replier:
-    """Posts into the thread of one question."""
+class InThread:
+    """The thread of one question, as the place of its reply."""
 
     client: WebClient
+    me: Identity
     question: Question
+    is_private: bool = False
+    """Only the asker sees the answer; short lines are for everybody all the same."""
 
     def outgoing(
         self,
         answer: Answer,
-        messages: Sequence[dict[str, Any]],
-        over: str | None = None,
+        messages: Sequence[SlackMessage],
+        runbook_ts: str | None = None,
         stream: Stream | None = None,
     ) -> Outgoing:
-        """An answer that is ready to be posted.
-
-        Its first message ends the ``stream`` where one was begun, or takes the place of ``over``.
-        """
+        """Return an answer that is ready to be sent, see ``Reply``."""
 
         def send(part: Part, is_uncertain: bool) -> str:
             is_first = part.payload["part"] == 0 and part.form == "rendered"
             if not is_first:
                 return self.send(part, is_uncertain)
-            # Before anything takes its place: else it would be there twice.
-            there = is_uncertain and self._arrived(part.payload, or_fail=True)
-            return there or self._in_place(part, over, stream) or self.send(part)
+            # Checked before a stream or runbook is replaced: the part would be there twice.
+            arrived = is_uncertain and self._arrived(part.payload, or_fail=True)
+            return arrived or self._replace(part, runbook_ts, stream) or self.send(part)
 
-        return Outgoing(answer_parts(answer, self.question, messages), send)
+        parts = answer_parts(answer, self.question, messages)
+        return Outgoing(parts, self._send_to_asker if self.is_private else send)
 
-    def post_runbook(self, message: dict[str, Any]) -> str | None:
-        """Post what is there before an answer is; its ts, or None: the answer comes anyway."""
+    def post_runbook(self, message: SlackMessage) -> str | None:
+        """Post a runbook. Return its timestamp, or None: the answer comes anyway."""
         try:
             return self.send(Part(message, {"runbook": self.question.ts, **_NO_ANSWER}))
         except NotPosted as error:
             log.info("no runbook posted in %s: %s", self.question.channel, error.code)
             return None
 
-    def _in_place(self, part: Part, over: str | None, stream: Stream | None) -> str | None:
-        """The ts of the message that is there already, when it now is the first of the answer."""
+    def take_back(self, posted: Iterable[str]) -> None:
+        """Delete messages of an answer that will not be completed; best effort."""
+        for ts in posted:
+            if ts == NOWHERE:
+                continue
+            try:
+                self.client.chat_delete(channel=self.question.channel, ts=ts)
+            except SLACK_FAILED as error:
+                log.warning(
+                    "half an answer stays in %s: %s", self.question.channel, slack_error(error)
+                )
+
+    def whisper(self, text: str) -> bool:
+        """Show a line to the asker alone. Return False if Slack refuses it."""
+        if self.question.user is None:
+            return False
+        try:
+            self._post_to_asker({"text": text})
+        except SLACK_FAILED as error:
+            channel = self.question.channel
+            log.warning("could not tell the asker in %s: %s", channel, slack_error(error))
+            return False
+        return True
+
+    def tell_asker(self, text: str) -> None:
+        """Show a line to the asker where the thread accepts nothing: here, or in a direct message.
+
+        Best effort.
+        """
+        question = self.question
+        if self.whisper(text) or question.user is None or question.is_direct:
+            return
+        try:
+            self.client.chat_postMessage(channel=question.user, text=text)
+        except SLACK_FAILED as error:
+            log.warning("could not write to the asker: %s", slack_error(error))
+
+    def send(self, part: Part, is_uncertain: bool = False) -> str:
+        """Post one message, see ``Send``."""
+        if is_uncertain and (posted := self._arrived(part.payload, or_fail=True)):
+            return posted
+        try:
+            return self._post(part.message, part.payload)
+        except SLACK_FAILED as error:
+            smallest = {name: part.payload[name] for name in _IDENTITY if name in part.payload}
+            if slack_error(error) in METADATA and smallest != part.payload:
+                return self.send(Part(part.message, smallest, part.form))
+            if is_passing(error) and (posted := self._arrived(part.payload)):
+                return posted
+            raise _failure(error) from error
+
+    def _send_to_asker(self, part: Part, _is_uncertain: bool) -> str:
+        try:
+            self._post_to_asker(part.message)
+        except SLACK_FAILED as error:
+            raise _failure(error) from error
+        return NOWHERE
+
+    def _replace(self, part: Part, runbook_ts: str | None, stream: Stream | None) -> str | None:
+        """Turn the stream or the runbook into the first message of the answer.
+
+        Return its timestamp, or None if there is neither, or if Slack refuses it.
+        """
         ts = stream.ts if stream else None
         if stream and ts:
-            metadata = {"event_type": EVENT_TYPE, "event_payload": part.payload}
-            if stream.finish(part.message, metadata) or self._update(ts, part):
+            if stream.finish(part.message, _metadata(part)) or self._update(ts, part):
                 return ts
             stream.remove()
-        elif over and self._update(over, part):
-            return over
+        elif runbook_ts and self._update(runbook_ts, part):
+            return runbook_ts
         return None
 
     def _update(self, ts: str, part: Part) -> bool:
+        channel = self.question.channel
         try:
             self.client.chat_update(
-                channel=self.question.channel,
-                ts=ts,
-                metadata={"event_type": EVENT_TYPE, "event_payload": part.payload},
-                **part.message,
+                channel=channel, ts=ts, metadata=_metadata(part), **part.message
             )
         except SLACK_FAILED as error:
             if is_passing(error) and self._arrived(part.payload, ts):
@@ -98,124 +149,55 @@ class Replier:
             return False
         return True
 
-    def post_line(self, text: str, reference: str, blocks: Sequence[dict[str, Any]] = ()) -> str:
-        """Post a short line: help, or what went wrong and under which id."""
-        return self.send(line_part(self.question, text, reference, blocks))
-
-    def take_back(self, messages: Sequence[Message]) -> None:
-        """Delete what was posted of an answer that was never completed; best effort."""
-        for message in messages:
-            try:
-                self.client.chat_delete(channel=self.question.channel, ts=str(message["ts"]))
-            except SLACK_FAILED as error:
-                log.warning(
-                    "half an answer stays in %s: %s", self.question.channel, slack_error(error)
-                )
-
-    def whispered(self, answer: Answer, messages: Sequence[dict[str, Any]]) -> Outgoing:
-        """An answer for the asker alone; Slack keeps no copy of it in the thread."""
-        return Outgoing(answer_parts(answer, self.question, messages), self._whisper)
-
-    def _whisper(self, part: Part, _is_uncertain: bool) -> str:
-        try:
-            return self._post_to_asker(part.message)
-        except SLACK_FAILED as error:
-            raise self._failure(error) from error
-
-    def whisper(self, text: str) -> bool:
-        """A line that only the asker sees; False where Slack does not take it."""
+    def _post_to_asker(self, message: SlackMessage) -> None:
         question = self.question
-        if question.user is None:
-            return False
-        try:
-            self._post_to_asker({"text": text})
-        except SLACK_FAILED as error:
-            log.warning("could not tell the asker in %s: %s", question.channel, slack_error(error))
-            return False
-        return True
-
-    def _post_to_asker(self, message: dict[str, Any]) -> str:
-        question = self.question
-        posted = self.client.chat_postEphemeral(
+        self.client.chat_postEphemeral(
             channel=question.channel,
             user=question.user or "",
             thread_ts=question.thread_ts if question.in_thread else None,
             **message,
         )
-        return str(posted["message_ts"])
 
-    def tell_elsewhere(self, text: str) -> bool:
-        """A line to the asker where the question's own place takes nothing: in a direct message."""
-        question = self.question
-        if question.user is None or question.is_direct:
-            return False
-        try:
-            self.client.chat_postMessage(channel=question.user, text=text)
-        except SLACK_FAILED as error:
-            log.warning("could not write to the asker: %s", slack_error(error))
-            return False
-        return True
-
-    def send(self, part: Part, is_uncertain: bool = False) -> str:
-        """Post one message; ``is_uncertain``: it may be in the thread already.
-
-        Raises NotPosted, ContentRefused or Unposted.
-        """
-        if is_uncertain and (posted := self._arrived(part.payload, or_fail=True)):
-            return posted
-        try:
-            return self._post(part.message, part.payload)
-        except SLACK_FAILED as error:
-            less = _smallest(part.payload)
-            if slack_error(error) in METADATA and less != part.payload:
-                return self.send(Part(part.message, less, part.form))
-            if is_passing(error) and (posted := self._arrived(part.payload)):
-                return posted
-            raise self._failure(error) from error
-
-    def _post(self, message: dict[str, Any], payload: dict[str, Any]) -> str:
+    def _post(self, message: SlackMessage, payload: Payload) -> str:
         posted = self.client.chat_postMessage(
             channel=self.question.channel,
             thread_ts=self.question.thread_ts,
             unfurl_links=False,
             unfurl_media=False,
-            metadata={"event_type": EVENT_TYPE, "event_payload": payload},
+            metadata=_metadata(Part(message, payload)),
             **message,
         )
         return str(posted["ts"])
 
-    def _failure(self, error: Exception) -> NotPosted:
-        code = slack_error(error)
-        if code in CONTENT:
-            return ContentRefused(code)
-        if not may_heal(error):
-            return NotPosted(code)
-        return Unposted(code, uncertain=is_passing(error))
-
     def _arrived(
-        self, payload: dict[str, Any], ts: str | None = None, *, or_fail: bool = False
+        self, payload: Payload, ts: str | None = None, *, or_fail: bool = False
     ) -> str | None:
-        """The ts of this very message, where it reached Slack although its response was lost.
+        """Timestamp of this very message if it reached Slack although its response was lost.
 
-        ``ts`` where it can only be that one; ``or_fail`` raises Unposted where only a thread that
-        Slack does not hand out now could tell.
+        ``ts`` is the only message that it can be. ``or_fail`` raises Unposted if only a thread that
+        Slack does not return now could tell.
         """
         try:
-            thread = read_thread(self.client, self.question.channel, self.question.thread_ts)
+            reader = ThreadReader(self.client, self.me)
+            thread = reader.read(self.question.channel, self.question.thread_ts)
         except SLACK_FAILED as error:
             if or_fail and may_heal(error):
                 raise Unposted(slack_error(error), uncertain=True) from error
             return None
+        wanted = read_metadata(payload).identity
         for message in thread:
-            kind, there = metadata_of(message)
-            if (
-                kind == EVENT_TYPE
-                and ts in (None, message.get("ts"))
-                and all(there.get(name) == payload.get(name) for name in _IDENTITY)
-            ):
-                return str(message["ts"])
+            is_same = message.reply is not None and message.reply.identity == wanted
+            if is_same and ts in (None, message.ts):
+                return message.ts
         return None
 
 
-def _smallest(payload: dict[str, Any]) -> dict[str, Any]:
-    return {name: payload[name] for name in _IDENTITY if name in payload}
+def _metadata(part: Part) -> dict[str, object]:
+    return {"event_type": REPLY, "event_payload": part.payload}
+
+
+def _failure(error: Exception) -> NotPosted:
+    code = slack_error(error)
+    if code in CONTENT:
+        return ContentRefused(code)
+    return Unposted(code, uncertain=is_passing(error)) if may_heal(error) else NotPosted(code)

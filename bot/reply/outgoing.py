@@ -1,21 +1,23 @@
-"""An answer on its way to Slack: parts that Slack has taken stay, the others are sent again.
+"""A reply on its way to Slack: accepted parts stay, the others are sent again.
 
-The ladder, a part: as rendered; when Slack refuses the content, once more as plain text; when it
-refuses that too, one short line with the answer's id. Where and how a part is sent, its ``Send``
-knows.
+A part is sent as rendered. If Slack refuses the content, it is sent as plain text, and if Slack
+refuses that too, as one short line with the answer's id.
 """
 
 import json
 import logging
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal, Protocol
 
 from agent.answer import Answer
+from bot.blocks.elements import Block
 from bot.question.event import Question
 from bot.reading.message import message_text
 from bot.reading.mrkdwn import plain_parts
+from bot.reply.stream import Stream
+from bot.slack.identity import Payload, SlackMessage
 
 log = logging.getLogger(__name__)
 
@@ -23,7 +25,7 @@ MAX_METADATA = 3_000
 
 
 class NotPosted(Exception):
-    """Slack will not take the reply; ``code`` says why. For the log, never for a channel."""
+    """Slack will never accept the reply; ``code`` is its error, for the log only."""
 
     def __init__(self, code: str) -> None:
         super().__init__(code)
@@ -31,13 +33,13 @@ class NotPosted(Exception):
 
 
 class ContentRefused(NotPosted):
-    """Slack will not take this content; in a plainer form it may."""
+    """Slack will never accept this content, but may accept a plainer form."""
 
 
 class Unposted(NotPosted):
-    """Slack did not take the reply now, and may take it later.
+    """Slack did not accept the reply, and may accept it later.
 
-    ``uncertain``: the reply may have arrived all the same, only Slack's response did not.
+    ``uncertain``: only Slack's response may be lost, and the reply may have arrived.
     """
 
     def __init__(self, code: str, *, uncertain: bool) -> None:
@@ -47,14 +49,14 @@ class Unposted(NotPosted):
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One Slack message of a reply, with what its metadata says."""
+    """One Slack message of a reply, and the payload of its metadata."""
 
-    message: dict[str, Any]
-    payload: dict[str, Any]
+    message: SlackMessage
+    payload: Payload
     form: Literal["rendered", "plain", "line"] = "rendered"
 
     def plainer(self) -> "list[Part]":
-        """What is sent instead where Slack refuses the content; empty after the last form."""
+        """Return the messages to send if Slack refuses the content; empty after the last form."""
         if self.form == "rendered":
             return [
                 Part({"text": text}, {**self.payload, "piece": piece}, "plain")
@@ -62,30 +64,35 @@ class Part:
             ]
         if self.form == "plain":
             reference = self.payload["answer"]
-            text = f"I have an answer, but Slack does not take it. Reference: `{reference}`"
+            text = f"I have an answer, but Slack does not accept it. Reference: `{reference}`"
             return [Part({"text": text}, self.payload, "line")]
         return []
 
 
 Send = Callable[[Part, bool], str]
-"""Sends a part and returns its ts; the flag says that it may have arrived before. Raises NotPosted,
-ContentRefused or Unposted."""
+"""Sends a part and returns its timestamp. The flag tells that the part may have arrived before.
+
+Raises NotPosted, ContentRefused or Unposted.
+"""
 
 
 @dataclass(slots=True)
 class Outgoing:
-    """The parts of one answer that are still to be sent."""
+    """The parts of one reply that are still to be sent."""
 
     parts: deque[Part]
     send: Send
     most_plain: int | None = None
-    """How many plain messages may take the place of one that is refused; None for all."""
+    """Upper limit of plain messages that replace a refused one, or None."""
     posted: list[str] = field(default_factory=list)
-    """The ts of each part that Slack has taken."""
+    """Timestamp of each part that Slack has accepted."""
     _uncertain: bool = False
 
     def post(self) -> str:
-        """Send what is left; the ts of the first part. Raises Unposted or NotPosted."""
+        """Send the remaining parts. Return the first part's timestamp.
+
+        Raises Unposted or NotPosted.
+        """
         while self.parts:
             part = self.parts[0]
             try:
@@ -110,10 +117,45 @@ class Outgoing:
         self.parts.extendleft(reversed(plainer))
 
 
+class Reply(Protocol):
+    """The place of the reply to one question: its thread, or its asker alone."""
+
+    @property
+    def question(self) -> Question: ...
+
+    @property
+    def is_private(self) -> bool:
+        """Only the asker sees the answer, so nothing is shown before it is complete."""
+
+    def outgoing(
+        self,
+        answer: Answer,
+        messages: Sequence[SlackMessage],
+        runbook_ts: str | None = None,
+        stream: Stream | None = None,
+    ) -> Outgoing:
+        """Return an answer that is ready to be sent.
+
+        Its first message completes the ``stream``, or replaces the runbook, if there is one.
+        """
+
+    def send(self, part: Part, is_uncertain: bool = False) -> str:
+        """Send one message, see ``Send``."""
+
+    def whisper(self, text: str) -> bool:
+        """Show a line to the asker alone. Return False if Slack refuses it."""
+
+    def take_back(self, posted: Iterable[str]) -> None:
+        """Delete messages of an answer that will not be completed; best effort."""
+
+    def post_runbook(self, message: SlackMessage) -> str | None:
+        """Post a runbook ahead of the answer. Return its timestamp, or None if it is not posted."""
+
+
 def answer_parts(
-    answer: Answer, question: Question, messages: Sequence[dict[str, Any]]
+    answer: Answer, question: Question, messages: Sequence[SlackMessage]
 ) -> deque[Part]:
-    """The parts that carry an answer, each with the metadata that a later turn reads back."""
+    """Return the parts that carry an answer, each with the metadata that a later turn reads."""
     count = len(messages)
     return deque(
         Part(message, answer_payload(answer, question, number, count))
@@ -121,29 +163,28 @@ def answer_parts(
     )
 
 
-def line_part(
-    question: Question, text: str, reference: str, blocks: Sequence[dict[str, Any]] = ()
-) -> Part:
-    """A short line instead of an answer: help, or what went wrong and under which id."""
-    payload = {"answer": reference, "question": question.ts, "part": 0, "parts": 1}
-    message: dict[str, Any] = {"text": text}
+def line_part(question: Question, text: str, reference: str, blocks: Sequence[Block] = ()) -> Part:
+    """Return a short line instead of an answer, with a reference for its metadata."""
+    payload: Payload = {"answer": reference, "question": question.ts, "part": 0, "parts": 1}
+    message: SlackMessage = {"text": text}
     if blocks:
         message["blocks"] = list(blocks)
     return Part(message, payload)
 
 
-def answer_payload(answer: Answer, question: Question, part: int, parts: int) -> dict[str, Any]:
-    """What a later turn reads back: ids and hashes, no text; only as many chunks as fit."""
-    payload: dict[str, Any] = {
+def answer_payload(answer: Answer, question: Question, part: int, parts: int) -> Payload:
+    """Return a message's metadata: ids and hashes, no text, and only as many chunks as fit."""
+    cited: list[dict[str, str]] = []
+    payload: Payload = {
         "answer": answer.id,
         "question": question.ts,
         "revision": answer.revision or "",
         "verdict": answer.verdict,
         "part": part,
         "parts": parts,
-        "cited": [],
+        "cited": cited,
     }
-    if question.origin != "message":  # no message of theirs says who wants it
+    if question.origin != "message":  # no message in the thread tells who asked
         payload["asker"] = question.user
     if part == 0:
         size = len(json.dumps(payload))
@@ -152,5 +193,5 @@ def answer_payload(answer: Answer, question: Question, part: int, parts: int) ->
             size += len(json.dumps(entry)) + 2
             if size > MAX_METADATA:
                 break
-            payload["cited"].append(entry)
+            cited.append(entry)
     return payload

@@ -1,6 +1,6 @@
-"""A runbook that is posted before the answer is ready.
+"""The runbook posted ahead of the answer.
 
-The answer takes its place (``bot.reply.in_thread``); without one it stays, minus its promise.
+The answer replaces it (``bot/reply/in_thread.py``); without one it stays, minus its promise.
 """
 
 import logging
@@ -9,43 +9,47 @@ from dataclasses import dataclass
 
 from bot.blocks.elements import context
 from bot.question.event import Question
-from bot.question.thread import read_thread
+from bot.question.thread import ThreadReader
 from bot.reading.block_text import items
 from bot.reading.mrkdwn import escape
 from bot.slack.clients import SLACK_FAILED, Clients, slack_error
+from bot.slack.identity import Identity
 
 log = logging.getLogger(__name__)
 
 _PROMISE = "footnote_verdict"
-"""The block that tells that an answer follows."""
+"""Id of the block that promises an answer."""
+_MAX_TEXT = 3_900
 
 
 @dataclass(frozen=True, slots=True)
-class Interim:
+class PostedRunbook:
     clients: Clients
+    me: Identity
     question: Question
     ts: str
 
     def end(self, line: str) -> None:
-        """Leave it where it stands, with this line where it promised an answer; best effort."""
-        place = self.question
+        """Replace its promise of an answer by a line; best effort."""
+        channel = self.question.channel
         try:
-            thread = read_thread(self.clients.read, place.channel, place.thread_ts)
-            message = next((m for m in thread if m.get("ts") == self.ts), None)
+            reader = ThreadReader(self.clients.read, self.me)
+            thread = reader.read(channel, self.question.thread_ts)
+            message = next((m.payload for m in thread if m.ts == self.ts), None)
             if message is None:
                 return
             blocks = [block for block in items(message.get("blocks")) if not _promises(block)]
             self.clients.post.chat_update(
-                channel=place.channel,
+                channel=channel,
                 ts=self.ts,
-                text=str(message.get("text") or "")[:3_900],
+                text=str(message.get("text") or "")[:_MAX_TEXT],
                 blocks=[context(_PROMISE, escape(line)), *blocks],
             )
         except SLACK_FAILED as error:
-            log.info("a runbook in %s still promises: %s", place.channel, slack_error(error))
+            log.info("a runbook in %s still promises: %s", channel, slack_error(error))
 
     def remove(self) -> None:
-        """Take it away; best effort."""
+        """Delete it; best effort."""
         try:
             self.clients.post.chat_delete(channel=self.question.channel, ts=self.ts)
         except SLACK_FAILED as error:

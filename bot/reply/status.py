@@ -1,16 +1,15 @@
-"""The line under a thread while Footnote works: what is really happening, and always cleared.
+"""The line under a thread that tells what Footnote is doing; always cleared at the end.
 
-The ladder: an agent session, which brings Slack's Stop button; over it the thread's status, which
-can say more; else nothing. Best effort by design: Slack drops a status after two minutes, refuses
-it in some places and on some plans, and limits its rate. None of that may delay or fail an answer,
-so each status has its own thread.
+An agent session brings Slack's Stop button, and the thread's status can say more. Both are best
+effort: Slack drops a status after two minutes, refuses it in some places and on some plans, and
+limits its rate. None of that may delay or fail an answer, so each status has its own thread.
 """
 
 import logging
 import threading
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from slack_sdk import WebClient
 
@@ -22,40 +21,71 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 REFRESH_SECONDS = 90.0
+"""Slack drops a status that is older."""
 PAUSE_SECONDS = 1.0
+"""Least time between two changes."""
 _SHORT = 60
+"""Characters of a detail."""
 
 Session = Literal["processing", "active", "closed"]
 
 
+class Status(Protocol):
+    """The line for one answer under way."""
+
+    end_state: Session
+    """State of the agent session at the end: ``closed`` if Footnote was told to stop."""
+
+    def show(self, line: str) -> None:
+        """Show a line; an empty one hides it."""
+
+    def progress(self, progress: "Progress") -> None:
+        """Show what the agent is doing."""
+
+    def close(self) -> None:
+        """Clear the line."""
+
+
+class NoStatus:
+    """For an answer that only its asker sees: no line anywhere."""
+
+    end_state: Session = "active"
+
+    def show(self, line: str) -> None: ...
+
+    def progress(self, progress: "Progress") -> None: ...
+
+    def close(self) -> None: ...
+
+
 class Statuses:
-    """Opens them; what the whole workspace refuses is asked for once."""
+    """Opens statuses. A method that the workspace refuses is called once."""
 
     def __init__(self, client: WebClient) -> None:
         self._client = client
         self._refused: set[str] = set()
-        self._open: set[Status] = set()
+        self._open: set[ThreadStatus] = set()
         self._lock = threading.Lock()
 
-    def open(self, channel: str, thread_ts: str, line: str) -> "Status":
-        status = Status(self, channel, thread_ts, line)
+    def open(self, channel: str, thread_ts: str, line: str) -> "ThreadStatus":
+        status = ThreadStatus(self, channel, thread_ts, line)
         with self._lock:
             self._open = {status, *(each for each in self._open if each.is_shown)}
         return status
 
-    def settle(self, seconds: float) -> None:
-        """Wait until those that were closed are cleared: a process is about to end."""
+    def wait_until_cleared(self, seconds: float) -> None:
+        """Wait until closed statuses are cleared, before the process ends."""
         until = time.monotonic() + seconds
         for status in self._open:
             status.join(until - time.monotonic())
 
     def clear(self, channel: str, thread_ts: str) -> None:
-        """What a process that is no more may have left under a thread."""
+        """Clear what a dead process may have left under a thread."""
         self.line(channel, thread_ts, "")
         self.session(channel, thread_ts, "active")
 
     def line(self, channel: str, thread_ts: str, line: str) -> bool:
-        """Set the thread's status; False where it is refused."""
+        """Set the thread's status. Return False if Slack refuses it."""
         return self._try(
             "assistant.threads.setStatus",
             lambda: self._client.assistant_threads_setStatus(
@@ -64,7 +94,7 @@ class Statuses:
         )
 
     def session(self, channel: str, thread_ts: str, state: Session) -> bool:
-        """Set the agent session's state; False where it is refused."""
+        """Set the agent session's state. Return False if Slack refuses it."""
         return self._try(
             "agents.sessions.setStatus",
             lambda: self._client.agents_sessions_setStatus(
@@ -86,20 +116,8 @@ class Statuses:
         return True
 
 
-class Unseen:
-    """The status of what nobody but the asker sees: nowhere."""
-
-    outcome: Session = "active"
-
-    def show(self, line: str) -> None: ...
-
-    def progress(self, progress: "Progress") -> None: ...
-
-    def close(self) -> None: ...
-
-
-class Status:
-    """Shows lines until it is closed, refreshes the last one, and clears it then."""
+class ThreadStatus:
+    """The line under a thread: shown and refreshed until it is closed."""
 
     def __init__(self, statuses: Statuses, channel: str, thread_ts: str, line: str) -> None:
         self._statuses = statuses
@@ -107,8 +125,7 @@ class Status:
         self._changed = threading.Condition()
         self._wanted = line
         self._closing = False
-        self.outcome: Session = "active"
-        """What becomes of the session: ``closed`` where Footnote was told to stop."""
+        self.end_state: Session = "active"
         self._thread = threading.Thread(target=self._keep, name="status", daemon=True)
         self._thread.start()
 
@@ -125,13 +142,11 @@ class Status:
             self._changed.notify()
 
     def show(self, line: str) -> None:
-        """Show a line; an empty one where something better is to be seen already."""
         with self._changed:
             self._wanted = line
             self._changed.notify()
 
     def progress(self, progress: "Progress") -> None:
-        """What the agent does now, as a line."""
         detail = " ".join(progress.detail.split())
         detail = detail if len(detail) <= _SHORT else detail[: _SHORT - 1] + "…"
         lines = {
@@ -144,20 +159,22 @@ class Status:
 
     def _keep(self) -> None:
         in_session = self._statuses.session(*self._place, "processing")
-        shown, taken = "", True
-        while (line := self._next(shown)) is not None:
-            if taken and (line or shown):
-                taken = self._statuses.line(*self._place, line)
-            shown = line
-        if shown and taken:
+        current, is_accepted = "", True
+        while (line := self._next(current)) is not None:
+            if is_accepted and (line or current):
+                is_accepted = self._statuses.line(*self._place, line)
+            current = line
+        if current and is_accepted:
             self._statuses.line(*self._place, "")
         if in_session:
-            self._statuses.session(*self._place, self.outcome)
+            self._statuses.session(*self._place, self.end_state)
 
-    def _next(self, shown: str) -> str | None:
-        """The line to show next, after a change or when the last one is about to expire."""
+    def _next(self, current: str) -> str | None:
+        """Wait for the next line: a new one, or the last one before it expires. None at the end."""
         with self._changed:
-            if shown:  # more than one change a second helps nobody
+            if current:
                 self._changed.wait_for(lambda: self._closing, PAUSE_SECONDS)
-            self._changed.wait_for(lambda: self._closing or self._wanted != shown, REFRESH_SECONDS)
+            self._changed.wait_for(
+                lambda: self._closing or self._wanted != current, REFRESH_SECONDS
+            )
             return None if self._closing else self._wanted

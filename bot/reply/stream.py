@@ -1,8 +1,8 @@
-"""Checked paragraphs -> the first message of a reply, growing while the rest is written.
+"""Checked paragraphs -> the first message of a reply, which grows while the rest is written.
 
-A stream can only be added to, lives about five minutes, and is refused in some places and plans. So
-it is a preview: where it ends as the answer does, it is the reply; where anything went wrong with
-it, ``finish`` says so, and the whole answer takes its place (``bot.reply.in_thread``).
+A stream can only grow, lives about five minutes, and is refused in some places and on some plans.
+So it is a preview: if it ends like the answer, it becomes the reply. Otherwise ``finish`` returns
+False, and the whole answer replaces it (``bot/reply/in_thread.py``).
 """
 
 import logging
@@ -15,16 +15,16 @@ from agent.answer import Answer
 from bot.blocks import render_body
 from bot.blocks.elements import Block, context
 from bot.question.event import Question
-from bot.question.thread import read_thread, unmarked
+from bot.question.thread import ThreadReader
 from bot.reading.mrkdwn import escape
 from bot.slack.clients import LIMITED, SLACK_FAILED, Clients, slack_error
-from bot.slack.identity import Identity
+from bot.slack.identity import Identity, Payload, SlackMessage
 
 log = logging.getLogger(__name__)
 
 
 class Stream:
-    """Nothing is posted before there is something to show; ``began`` is told the ts of it then."""
+    """The first message of one reply. It is posted when there is something to show."""
 
     def __init__(
         self,
@@ -34,39 +34,42 @@ class Stream:
         began: Callable[[str], None],
         *,
         wanted: bool,
-        left: str | None = None,
+        unfinished_ts: str | None = None,
     ) -> None:
-        """``left`` is the ts of a message that grew until a process ended."""
+        """``began`` is called with the timestamp when the message is posted.
+
+        ``unfinished_ts`` is the message that a process left when it ended.
+        """
         self._clients, self._me, self._question = clients, me, question
         self._began = began
-        self._ts = left
+        self._ts = unfinished_ts
         self._shown: list[Block] = []
-        # Slack wants to know for whom: a message that a bot posted has no such person.
-        self._usable = wanted and left is None and question.user is not None
+        # Slack needs a recipient: an app that asks is not one.
+        self._usable = wanted and unfinished_ts is None and question.user is not None
         self._lost = False
         self.stopped = False
         """Somebody pressed Slack's Stop button on it."""
 
     @property
     def is_usable(self) -> bool:
-        """Whether it shows what comes next."""
+        """The stream can still grow."""
         return self._usable
 
     @property
     def ts(self) -> str | None:
-        """Of the message; None where there is none."""
+        """Timestamp of the streamed message, or None."""
         if self._ts is None and self._lost:
             self._ts = self._find()
             self._lost = False
         return self._ts
 
     def show(self, answer: Answer) -> bool:
-        """Bring the message up to the answer so far; False where the whole will take its place."""
+        """Show the answer so far. Return False if the whole answer has to replace it later."""
         if not self._usable:
             return False
         body = render_body(answer)[0]
         chunks = growth(self._shown, body)
-        if chunks is None:  # the model began anew
+        if chunks is None:  # the model began again
             self._usable = False
         elif chunks and self._send(chunks):
             self._shown = body
@@ -86,7 +89,7 @@ class Stream:
             self.stopped = code == "stopped_by_user"
             refused = isinstance(error, SlackApiError)
             self._lost = self._ts is None and not refused
-            # A lost response leaves open what is there; an append over the limit is made up for.
+            # After a lost response the text is unknown. After a rate limit the next append adds it.
             self._usable = self._ts is not None and code in LIMITED
             return False
         return True
@@ -103,8 +106,8 @@ class Stream:
         self._ts = str(started["ts"])
         self._began(self._ts)
 
-    def finish(self, message: dict[str, Any], metadata: dict[str, Any]) -> bool:
-        """Add what is missing of the message, and close; False: it has to be put there whole."""
+    def finish(self, message: SlackMessage, metadata: Payload) -> bool:
+        """Append the rest of the message, and close. Return False if the whole must replace it."""
         own = [block for block in message["blocks"] if not _is_around(block)]
         chunks = growth(self._shown, own) if self._usable else None
         if chunks is not None:
@@ -115,14 +118,17 @@ class Stream:
         return False
 
     def end(self, line: str) -> bool:
-        """Close it where it stands, with a line under it that says why."""
+        """Close the message as it is, with a line under it that says why.
+
+        Return False if nothing was posted, or the line could not be added.
+        """
         if self.ts is None:
             return False
         line = escape(line)
         return self._stop(blocks=[context("footnote_end", line)]) or self._put_under(line)
 
     def remove(self) -> None:
-        """Take the message away; best effort."""
+        """Delete the message; best effort."""
         if self.ts is None:
             return
         try:
@@ -143,9 +149,9 @@ class Stream:
         return True
 
     def _put_under(self, line: str) -> bool:
-        """Slack had closed it: its Stop button does, and so does time."""
+        """Add the line to a message that Slack has closed, by its Stop button or after minutes."""
         if not self._shown:
-            return False  # what stands there would be lost
+            return False  # the text of the message would be lost
         try:
             self._clients.post.chat_update(
                 channel=self._question.channel,
@@ -159,14 +165,16 @@ class Stream:
         return True
 
     def _find(self) -> str | None:
-        """The message that was begun, although Slack's word of it was lost."""
+        """Find the message if it was posted although Slack's response was lost."""
         question = self._question
         try:
-            thread = read_thread(self._clients.read, question.channel, question.thread_ts)
+            reader = ThreadReader(self._clients.read, self._me)
+            thread = reader.read(question.channel, question.thread_ts)
         except SLACK_FAILED:
             return None
-        later = (m for m in reversed(thread) if str(m.get("ts", "")) > question.ts)
-        return next((str(m["ts"]) for m in later if unmarked(m, self._me)), None)
+        later = (message for message in reversed(thread) if message.ts > question.ts)
+        # A stream has no metadata before it is finished.
+        return next((m.ts for m in later if m.writer == "footnote" and m.reply is None), None)
 
 
 def growth(shown: Sequence[Block], body: Sequence[Block]) -> list[Block] | None:
@@ -193,5 +201,5 @@ def _chunk(block: Block) -> Block:
 
 
 def _is_around(block: Block) -> bool:
-    """Verdict, sources, footer and buttons: they come with the end."""
+    """Return True for verdict, sources, footer and buttons, which come at the end."""
     return str(block.get("block_id", "")).startswith("footnote_")

@@ -1,8 +1,9 @@
-"""What Footnote says of itself: help, busy, failed, and what of a question was not read."""
+"""Fixed lines that people read: help, limits, failures, and parts of a question not read."""
 
 import math
 from collections.abc import Sequence
-from typing import Any
+
+from bot.slack.identity import SlackMessage
 
 HELP = (
     "Ask me something about the docs, for example: `@Footnote how do I roll back a deploy?` "
@@ -16,30 +17,30 @@ UNREADABLE = (
     "I could not read this thread, so I do not know what it is about. "
     "Please ask me in words, or mention me again in a moment."
 )
-INTERRUPTED = "I am restarting: the answer goes on in a moment."
-RESTARTING = "I am restarting, and your question got lost with that. Please ask again in a minute."
-WAITING_FOR_SLACK = "has the answer, and waits for Slack to take it…"
+INTERRUPTED = "I am restarting. The answer continues in a moment."
+RESTARTING = "I am restarting, and your question was lost. Please ask again in a minute."
+WAITING_FOR_SLACK = "has the answer, and waits for Slack to accept it…"
 NOT_TAKEN = (
-    "I had an answer to this, but for an hour Slack did not take it, and by now it may be out of "
-    "date. Please ask again."
+    "I had an answer to this, but Slack did not accept it for an hour. It may be out of date by "
+    "now. Please ask again."
 )
 LOOKING_UP = "Looking it up: the answer comes below."
-BUSY = "Too many questions at once: I cannot take yours now. Please ask again in a few minutes."
-NOT_NOW = "This did not work just now: something that I need is away. Please try again in a minute."
+BUSY = "Too many questions at once: I cannot answer yours now. Please ask again in a few minutes."
+NOT_NOW = "Something I depend on is unavailable. Please try again in a minute."
 
 
-def with_notes(message: dict[str, Any], said: Sequence[str]) -> dict[str, Any]:
-    """The message with what was not read, as a line of its own above it."""
-    if not said:
+def with_notes(message: SlackMessage, notes: Sequence[str]) -> SlackMessage:
+    """Return the message with the notes as a line above it."""
+    if not notes:
         return message
-    line = " ".join(said)
+    line = " ".join(notes)
     element = {"type": "plain_text", "text": line, "emoji": False}
     block = {"type": "context", "block_id": "footnote_notes", "elements": [element]}
     return {**message, "blocks": [block, *message["blocks"]]}
 
 
 def too_often(seconds: float, where: str) -> str:
-    """``where``: whose questions are too many, "you" or "this channel"."""
+    """Tell the asker when to ask again; ``where`` is "you" or "this channel"."""
     wait = max(1, math.ceil(seconds))
     return (
         f"Too many questions from {where} in one minute, so I left this one out. "
@@ -56,34 +57,34 @@ _REFUSALS = {
 
 
 def refused(channel: str, code: str) -> str:
-    """For the asker, somewhere else: Slack's ``code`` says why nothing goes into the channel."""
+    """Tell the asker elsewhere that the channel accepts no reply; ``code`` is Slack's error."""
     reasons = (why for prefix, why in _REFUSALS.items() if code.startswith(prefix))
     why = next(reasons, "Slack does not allow it.")
     return f"I cannot reply to your question {_place(channel)}: {why}"
 
 
 def never_taken(channel: str) -> str:
-    """For the asker, when Slack has failed for a day."""
+    """Tell the asker that Slack has failed for a day."""
     return (
-        f"I had an answer to your question {_place(channel)}, but Slack did not take it for a day. "
-        "Please ask again."
+        f"I had an answer to your question {_place(channel)}, but Slack did not accept it for a "
+        "day. Please ask again."
     )
 
 
 def _place(channel: str) -> str:
-    """A channel, as words of a sentence; a direct message has no name."""
+    """Name a channel within a sentence; a direct message has no name."""
     return "here" if channel.startswith("D") else f"in <#{channel}>"
 
 
 def given_up(reference: str) -> str:
     return (
-        "I was interrupted three times while I answered this, and have given it up. Please ask "
+        "I was interrupted three times while I answered this, and I have given up. Please ask "
         f"again, perhaps in other words. Reference: `{reference}`"
     )
 
 
 def failed(reference: str) -> str:
     return (
-        "Something went wrong on my side, and I have no answer. Please ask again; if it happens "
-        f"again, tell whoever runs me this reference: `{reference}`"
+        "Something went wrong on my side, and I have no answer. Please ask again. If it happens "
+        f"again, give this reference to whoever runs me: `{reference}`"
     )

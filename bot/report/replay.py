@@ -1,6 +1,6 @@
-"""``footnote replay``: an old question against today's index, and what is different now.
+"""``footnote replay``: an old question against today's index, and the differences.
 
-The question is fetched again from Slack, or from the terminal's own record where it was kept.
+The question is read again from Slack, or from the terminal's own record if it was kept.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,8 +14,9 @@ from agent.loop import build_agent
 from agent.settings import AgentSettings
 from bot.channels import SECTIONS, read_channels
 from bot.journal.records import AnswerRecord
-from bot.question.event import read_message
-from bot.question.thread import build_conversation, read_thread
+from bot.question.event import read_question
+from bot.question.thread import ThreadReader
+from bot.question.turns import build_conversation
 from bot.report.terminal_answers import TERMINAL, Terminal
 from bot.report.traces import dollars, searches
 from bot.settings import BotSettings
@@ -30,9 +31,9 @@ Json = dict[str, Any]
 
 
 def replay(record: AnswerRecord, terminal: Terminal) -> tuple[Answer, Json]:
-    """The answer of today, recorded like any other, and its difference from ``record``."""
-    here = record.team == TERMINAL
-    conversation = _kept(record, terminal) if here else _from_slack(record)
+    """Return today's answer, recorded like any other, and its difference from ``record``."""
+    is_from_terminal = record.team == TERMINAL
+    conversation = _from_terminal(record, terminal) if is_from_terminal else _from_slack(record)
     index = open_index(read_settings(IndexSettings))
     try:
         agent = build_agent(index, read_settings(AgentSettings), terminal.spent)
@@ -44,7 +45,7 @@ def replay(record: AnswerRecord, terminal: Terminal) -> tuple[Answer, Json]:
 
 
 def difference(record: AnswerRecord, answer: Answer) -> Json:
-    """What was, what is, and which citations came, went, or have another text now."""
+    """Return both answers, and citations that were added, are gone, or have a new text."""
     old = {cited["id"]: cited["hash"] for cited in record.citations}
     new = {passage.id: passage.hash for passage in answer.citations}
     return {
@@ -84,13 +85,13 @@ def _queries(trace: Sequence[Json]) -> list[str]:
     return [search["query"] or "(the question)" for search in searches(trace)]
 
 
-def print_difference(told: Mapping[str, Any], console: Console) -> None:
-    for line in _lines(told):
+def print_difference(difference: Mapping[str, Any], console: Console) -> None:
+    for line in _lines(difference):
         console.print(line, markup=False)
 
 
-def _lines(told: Mapping[str, Any]) -> Iterator[str]:
-    before, after = told["before"], told["after"]
+def _lines(difference: Mapping[str, Any]) -> Iterator[str]:
+    before, after = difference["before"], difference["after"]
     for name in ("verdict", "reason", "revision", "model", "steps"):
         if before[name] != after[name]:
             yield f"{name:<10} {before[name] or '-'} -> {after[name] or '-'}"
@@ -98,20 +99,20 @@ def _lines(told: Mapping[str, Any]) -> Iterator[str]:
             yield f"{name:<10} {before[name]} (same)"
     yield f"{'seconds':<10} {before['seconds']:.1f} -> {after['seconds']:.1f}"
     yield f"{'cost':<10} {dollars(before['cost_usd'])} -> {dollars(after['cost_usd'])}"
-    old, new = ("; ".join(said["searches"]) or "-" for said in (before, after))
+    old, new = ("; ".join(answer["searches"]) or "-" for answer in (before, after))
     yield f"{'searches':<10} {old}{' (same)' if old == new else f' -> {new}'}"
-    for name, ids in told["citations"].items():
+    for name, ids in difference["citations"].items():
         if ids:
             yield f"{'cites':<10} {name}: {', '.join(f'[{i}]' for i in ids)}"
     yield f"{'traced as':<10} {after['id']}"
 
 
-def _kept(record: AnswerRecord, terminal: Terminal) -> Conversation:
+def _from_terminal(record: AnswerRecord, terminal: Terminal) -> Conversation:
     words = terminal.journal.text(record.id)
     if words is None:
         raise FootnoteError(
-            f"the words of {record.id} were not kept, so it cannot be asked again. Set "
-            "FOOTNOTE_STORE_TEXT=true: what is asked in the terminal from then on can be replayed."
+            f"the words of {record.id} were not kept, so it cannot be replayed. Set "
+            "FOOTNOTE_STORE_TEXT=true: later questions of the terminal can be replayed."
         )
     earlier = tuple(
         Turn(t["speaker"], t["name"], t["text"], tuple(CitedChunk(**c) for c in t["cited"]))
@@ -121,7 +122,7 @@ def _kept(record: AnswerRecord, terminal: Terminal) -> Conversation:
 
 
 def _from_slack(record: AnswerRecord) -> Conversation:
-    """The thread as it stands in Slack now, up to the question, by its channel's settings."""
+    """Return the thread as it is in Slack now, up to the question, with its channel's settings."""
     if not record.ts:
         raise FootnoteError(
             f"{record.id} answered a slash command, whose words Slack does not keep. "
@@ -130,16 +131,16 @@ def _from_slack(record: AnswerRecord) -> Conversation:
     client = open_clients(read_settings(BotSettings)).read
     me = identify(client)
     try:
-        thread = read_thread(client, record.channel, record.thread_ts)
+        thread = ThreadReader(client, me).read(record.channel, record.thread_ts)
     except SLACK_FAILED as error:
         raise SlackRefused(
             f"the thread of {record.id} cannot be read ({slack_error(error)}). Check that the bot "
             "is still in the channel, and SLACK_BOT_TOKEN."
         ) from error
-    found = next((m for m in thread if m.get("ts") == record.ts), None)
-    if found is None:
+    message = next((message for message in thread if message.ts == record.ts), None)
+    if message is None:
         raise FootnoteError(f"the question of {record.id} is no longer in Slack.")
-    question = read_message(found, me, channel=record.channel, is_mention=True)
+    question = read_question(message, me, channel=record.channel, is_mention=True)
     if question is None:
         raise FootnoteError(f"the question of {record.id} is no longer a question in Slack.")
     name_of = People(client).name

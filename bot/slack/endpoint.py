@@ -4,6 +4,7 @@ Bolt checks the signature of requests that it can parse. Requests that it cannot
 from Slack; they are refused here without an error in the log.
 """
 
+import contextlib
 import logging
 import re
 import socket
@@ -52,8 +53,10 @@ def listen(app: App, port: int) -> Callable[[], None]:
 
     def close() -> None:
         server.task_dispatcher.shutdown()
-        # In the server's thread, which would otherwise wait for a closed socket.
-        server.trigger.pull_trigger(server.close)
+        # The server's thread closes its socket, since it would wait for a socket closed by another.
+        # It may do so before this call has written to its pipe, which is then closed.
+        with contextlib.suppress(OSError):
+            server.trigger.pull_trigger(server.close)
         thread.join(_CLOSED_WITHIN)
 
     return close

@@ -1,46 +1,94 @@
-"""Who Footnote is in this workspace, and what it wrote into the metadata of its own messages."""
+"""Footnote's own ids in this workspace, and the metadata of its messages."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bot.reading.block_text import string
+from agent.conversation import CitedChunk
+from bot.reading.block_text import items, string
 
-Message = Mapping[str, Any]
-"""A message as Slack sends it; nothing of it is checked."""
+SlackJson = Mapping[str, Any]
+"""A JSON object as Slack sends it; nothing in it is checked."""
+SlackMessage = dict[str, Any]
+"""Text and blocks of a message, as arguments of ``chat.postMessage``."""
+Payload = dict[str, object]
+"""Payload of a message's metadata, as an argument."""
 
+REPLY = "footnote_answer"
+"""Metadata type of replies."""
 NOTICE = "footnote_notice"
-"""Type of the metadata of what Footnote says without being asked."""
+"""Metadata type of messages that nobody asked for."""
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Who Footnote is in this workspace."""
+    """Footnote's own ids in this workspace."""
 
     user_id: str
     bot_id: str | None
     team_id: str
     enterprise_id: str | None = None
 
-    def wrote(self, message: Message) -> bool:
-        """True for own messages: known by own ids, never by 'some bot wrote it'."""
+    def wrote(self, message: SlackJson) -> bool:
+        """Return True if Footnote posted the message, by its own ids."""
         bot_id = message.get("bot_id")
         return message.get("user") == self.user_id or bool(bot_id and bot_id == self.bot_id)
 
-    def spoke(self, message: Message) -> bool:
-        """True for own messages by which Footnote takes part: all but its notices."""
-        return self.wrote(message) and metadata_of(message)[0] != NOTICE
-
     def home(self, *teams: str | None) -> bool:
-        """True when one of these is this workspace or its organisation, or none is told."""
-        told = {team for team in teams if team}
-        return not told or not told.isdisjoint({self.team_id, self.enterprise_id})
+        """Return True if a team is this workspace or its organisation, or if no team is given."""
+        ids = {team for team in teams if team}
+        return not ids or not ids.isdisjoint({self.team_id, self.enterprise_id})
 
 
-def metadata_of(message: Message) -> tuple[str | None, dict[str, Any]]:
-    """Type and payload of a message's metadata; none of it is to be trusted."""
+@dataclass(frozen=True, slots=True)
+class ReplyMetadata:
+    """The metadata of one of Footnote's replies. Values of a wrong type count as missing."""
+
+    answer: str = ""
+    """Id of the answer, or the reference of a short line."""
+    question: str = ""
+    """Timestamp of the question."""
+    part: int | None = None
+    """Number of this message among the messages of the answer, from 0."""
+    parts: int = 1
+    """Number of messages of the answer."""
+    piece: int | None = None
+    """Number of this message among the plain ones that replace a part."""
+    runbook: str = ""
+    """Timestamp of the question that this runbook was posted for."""
+    asker: str = ""
+    """Id of a person who asked by a shortcut or a command, which leave no message."""
+    cited: tuple[CitedChunk, ...] = ()
+
+    @property
+    def identity(self) -> tuple[str, str, int | None, int, int | None]:
+        """Values that tell one reply from all others."""
+        return (self.answer, self.question, self.part, self.parts, self.piece)
+
+
+def metadata_of(message: SlackJson) -> tuple[str, SlackJson]:
+    """Return type and payload of a message's metadata, both empty where there is none."""
     metadata = message.get("metadata")
     if not isinstance(metadata, dict):
-        return None, {}
+        return "", {}
     payload = metadata.get("event_payload")
     return string(metadata.get("event_type")), payload if isinstance(payload, dict) else {}
+
+
+def read_metadata(payload: SlackJson) -> ReplyMetadata:
+    """Read the metadata payload of a reply."""
+    cited = (c for c in items(payload.get("cited")) if isinstance(c, dict) and "id" in c)
+    return ReplyMetadata(
+        answer=string(payload.get("answer")),
+        question=string(payload.get("question")),
+        part=_number(payload.get("part")),
+        parts=_number(payload.get("parts")) or 1,
+        piece=_number(payload.get("piece")),
+        runbook=string(payload.get("runbook")),
+        asker=string(payload.get("asker")),
+        cited=tuple(CitedChunk(str(c["id"]), string(c.get("hash")) or None) for c in cited),
+    )
+
+
+def _number(value: object) -> int | None:
+    return value if isinstance(value, int) else None

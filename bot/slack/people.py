@@ -1,34 +1,35 @@
-"""Ids -> people and places: names, and who belongs here. Cached; a failed look-up is no error."""
+"""Ids -> people and channels, cached. An id that Slack does not know is not an error."""
 
 import logging
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
+from cachetools import TLRUCache
 from slack_sdk import WebClient
 
 from bot.slack.clients import SLACK_FAILED, slack_error
+from bot.slack.identity import SlackJson
 
 log = logging.getLogger(__name__)
 
 _PERSON_SECONDS = 3_600.0
 _PLACE_SECONDS = 60.0
-"""Short, for a channel that is shared from now on must not be answered in any longer."""
+"""Short: nothing may be posted in a channel that has just been shared."""
 _UNKNOWN_SECONDS = 60.0
 _MOST = 5_000
 
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """What the directory says of a user."""
+    """A user, as the workspace's directory has them."""
 
     name: str
     team: str | None = None
     enterprise: str | None = None
-    """The organisation of their workspace, where it is one of several."""
+    """Organisation of their workspace, if it has several workspaces."""
     is_bot: bool = False
     is_guest: bool = False
     is_stranger: bool = False
@@ -36,7 +37,7 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What the directory says of a channel."""
+    """A channel, as the workspace's directory has it."""
 
     name: str | None
     is_shared: bool
@@ -45,30 +46,34 @@ class Place:
     """Footnote may post there."""
 
 
-_Known = TypeVar("_Known")
+_Value = TypeVar("_Value")
 
 
-class _Cache(Generic[_Known]):
+class _Cache(Generic[_Value]):
+    """Values by id; an id that Slack does not know is looked up again sooner."""
+
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
         self._lock = threading.Lock()
-        self._kept: OrderedDict[str, tuple[float, _Known | None]] = OrderedDict()
+        self._values: TLRUCache[str, tuple[_Value | None]] = TLRUCache(
+            _MOST, ttu=self._until, timer=time.monotonic
+        )
 
-    def get(self, ident: str, ask: Callable[[str], _Known | None], *, anew: bool) -> _Known | None:
-        """What is known of it; ``anew``: as of now."""
-        now = time.monotonic()
+    def get(
+        self, ident: str, ask: Callable[[str], _Value | None], *, is_fresh: bool
+    ) -> _Value | None:
+        """Return the cached value, or ask; ``is_fresh`` always asks."""
         with self._lock:
-            until, known = self._kept.get(ident, (0.0, None))
-        if until > now and not anew:
-            return known
-        known = ask(ident)
+            cached = None if is_fresh else self._values.get(ident)
+        if cached is not None:
+            return cached[0]
+        value = ask(ident)
         with self._lock:
-            seconds = _UNKNOWN_SECONDS if known is None else self._seconds
-            self._kept[ident] = (now + seconds, known)
-            self._kept.move_to_end(ident)
-            while len(self._kept) > _MOST:
-                self._kept.popitem(last=False)
-        return known
+            self._values[ident] = (value,)
+        return value
+
+    def _until(self, _ident: str, cached: tuple[_Value | None], now: float) -> float:
+        return now + (_UNKNOWN_SECONDS if cached == (None,) else self._seconds)
 
 
 class People:
@@ -80,7 +85,7 @@ class People:
         self._places: _Cache[Place] = _Cache(_PLACE_SECONDS)
 
     def name(self, ident: str) -> str | None:
-        """Name of a person or a channel; None where Slack does not tell."""
+        """Return the name of a person or a channel, or None if Slack does not know it."""
         if ident[:1] in ("C", "G"):
             place = self.place(ident)
             return place.name if place else None
@@ -90,37 +95,38 @@ class People:
         return person.name if person else None
 
     def person(self, user: str) -> Person | None:
-        """The person, or None where Slack does not tell."""
-        return self._people.get(user, self._ask_person, anew=False)
+        """Return the person, or None if Slack does not know them."""
+        return self._people.get(user, self._ask_person, is_fresh=False)
 
-    def place(self, channel: str, *, anew: bool = False) -> Place | None:
-        """The channel, or None where Slack does not tell; ``anew``: as it is at this moment."""
-        return self._places.get(channel, self._ask_place, anew=anew)
+    def place(self, channel: str, *, is_fresh: bool = False) -> Place | None:
+        """Return the channel, or None if Slack does not know it; ``is_fresh`` skips the cache."""
+        return self._places.get(channel, self._ask_place, is_fresh=is_fresh)
 
     def _ask_person(self, user: str) -> Person | None:
         try:
-            found = self._client.users_info(user=user).get("user")
+            user_info = self._client.users_info(user=user).get("user")
         except SLACK_FAILED as error:
             log.info("users.info failed for %s: %s", user, slack_error(error))
             return None
-        return _read_person(found) if isinstance(found, dict) else None
+        return _read_person(user_info) if isinstance(user_info, dict) else None
 
     def _ask_place(self, channel: str) -> Place | None:
         try:
-            found = self._client.conversations_info(channel=channel).get("channel")
+            channel_info = self._client.conversations_info(channel=channel).get("channel")
         except SLACK_FAILED as error:
             log.info("conversations.info failed for %s: %s", channel, slack_error(error))
             return None
-        if not isinstance(found, dict):
+        if not isinstance(channel_info, dict):
             return None
         return Place(
-            name=str(found["name"]) if found.get("name") else None,
-            is_shared=bool(found.get("is_ext_shared")),
-            is_joined=found.get("is_member") is not False,  # a direct message says nothing of it
+            name=str(channel_info["name"]) if channel_info.get("name") else None,
+            is_shared=bool(channel_info.get("is_ext_shared")),
+            # A direct message has no such field.
+            is_joined=channel_info.get("is_member") is not False,
         )
 
 
-def _read_person(user: dict[str, Any]) -> Person:
+def _read_person(user: SlackJson) -> Person:
     profile = user.get("profile") or {}
     name = profile.get("display_name") or user.get("real_name") or profile.get("real_name")
     return Person(

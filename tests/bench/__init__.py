@@ -1,1 +1,1 @@
-"""What the product costs in time, memory and disk, against the obvious way of doing the same."""
+"""Time, memory and disk that the product uses, compared with the obvious way of doing the same."""

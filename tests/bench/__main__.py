@@ -1,4 +1,4 @@
-"""``make bench``: every measure with its aim; nothing here is asserted, machines differ."""
+"""``make bench``: prints every measure with its aim. It asserts nothing, since machines differ."""
 
 import argparse
 import platform

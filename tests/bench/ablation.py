@@ -1,4 +1,4 @@
-"""What each part of the search brings, question by question -> ``docs/retrieval.md``.
+"""Measure the gain of each part of the search, question by question -> ``docs/retrieval.md``.
 
     python -m tests.bench.ablation --questions FILE --corpora FOLDER --write docs/retrieval.md
 

@@ -1,4 +1,4 @@
-"""What the agent's own code adds to the time of model and search."""
+"""Time that the agent's own code adds to model and search."""
 
 import time
 from contextlib import closing
@@ -27,7 +27,7 @@ SEARCHES = 3
 
 
 class TimedIndex(Index):
-    """Knows how long its searches took."""
+    """An index that records the seconds of its searches."""
 
     spent = 0.0
 
@@ -86,7 +86,7 @@ def _measure_loop(sheet: Sheet, index: TimedIndex) -> None:
 
 
 def _bare_request(url: str) -> float:
-    """What model and transport take by themselves: here, a server that answers at once."""
+    """Measure model and transport alone: here, a server that answers at once."""
     client = Anthropic(base_url=url, api_key="bench", max_retries=0)
 
     def ask() -> None:

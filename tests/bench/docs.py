@@ -1,4 +1,4 @@
-"""Docs to measure on: part of a real repository where there is one, else copies of the samples."""
+"""Docs for measurements: part of a real repository if there is one, else copies of the samples."""
 
 import os
 from collections.abc import Iterator
@@ -30,7 +30,8 @@ QUESTIONS = (
 
 
 def lay_out(folder: Path, characters: int) -> tuple[str, int]:
-    """Fill ``folder`` with about so many characters of pages; which docs, and how many."""
+    """Fill ``folder`` with pages of about ``characters`` in total; return the name and the number
+    of docs."""
     real = REAL / "kubernetes-docs"
     name, sources = (
         ("kubernetes-docs", _every_other(real)) if real.is_dir() else ("samples", _copies(SAMPLES))

@@ -32,7 +32,7 @@ TIMES = 20
 
 
 class SameWeights(ONNXMiniLM_L6_V2):
-    """Chroma's class on the weights that we use: nothing is downloaded."""
+    """Chroma's embedding class with our weights, so that it downloads nothing."""
 
     def __init__(self, folder: Path) -> None:
         self.DOWNLOAD_PATH = folder
@@ -99,7 +99,7 @@ def _obvious(docs: Path, folder: Path) -> None:
 
 
 def measure_growth(sheet: Sheet, work: Path) -> None:
-    """The same again and again: what does not come back?"""
+    """Repeat the same work, to see memory that is not released."""
     sheet.head(f"{TIMES} times the same (vectors by hashing: this is about memory and disk)")
     docs = work / "docs"
     lay_out(docs, 300_000)
@@ -134,7 +134,7 @@ def measure_growth(sheet: Sheet, work: Path) -> None:
 def _repeat(
     settings: IndexSettings, again: Callable[[Index, Embedder, int], None], *, rebuild: bool
 ) -> list[float]:
-    """Memory held after each round; with ``rebuild`` each has another embedder."""
+    """Memory in use after each round. With ``rebuild``, each round has another embedder."""
     held = []
     with closing(open_index(settings, HashingEmbedder())) as index:
         again(index, HashingEmbedder(), TIMES)

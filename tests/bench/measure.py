@@ -37,12 +37,12 @@ def percentiles(milliseconds: Sequence[float]) -> tuple[float, float]:
 
 
 def resident_mb() -> float:
-    """Memory that this process holds now."""
+    """Current memory of this process."""
     return _memory_mb("VmRSS")
 
 
 def peak_mb() -> float:
-    """The most that it has held."""
+    """Peak memory of this process."""
     return _memory_mb("VmHWM")
 
 

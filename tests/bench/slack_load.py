@@ -1,7 +1,7 @@
-"""``python -m tests.bench.slack_load``: how the Slack side bears a storm of mentions.
+"""``python -m tests.bench.slack_load``: the Slack side under many mentions at once.
 
-The sandbox runs in a process of its own; the bot is wired as in production, but for an agent that
-only takes its time. Two measures: 200 mentions in ten seconds, and how soon somebody sees that
+The sandbox runs in its own process. The bot is wired as in production, except for its agent, which
+only waits. Two measures: 200 mentions in ten seconds, and how soon somebody sees that
 work has begun while twenty threads are active.
 """
 
@@ -31,7 +31,7 @@ from tests.waiting import free_port, wait_for
 MENTIONS, WITHIN = 200, 10.0
 THREADS, FOLLOW_UPS = 20, 100
 TAKES = 0.4
-"""Seconds of an answer."""
+"""Seconds that an answer takes."""
 CHANNELS = ("C0GENERAL", "C0INCIDENT", "C0PRIVATE")
 USERS = ("U0ONCALL", "U0ENGINEER")
 _SIGNS = ("agents.sessions.setStatus", "assistant.threads.setStatus", "chat.postMessage")
@@ -39,7 +39,7 @@ _NO_SIGN = ("", "active", "closed")
 
 
 class Acks:
-    """When each event had been acknowledged: what listens after Bolt hears of it then."""
+    """Records when Bolt has acknowledged each event."""
 
     def __init__(self, running: Running) -> None:
         self._at: dict[str, list[float]] = {}
@@ -54,7 +54,7 @@ class Acks:
 
 
 class Agent:
-    """Takes its time, and says the same."""
+    """An agent that waits, then always gives the same answer."""
 
     def answer(self, conversation: Conversation, *, cancel: Any = None, **_: Any) -> Answer:
         cancel.wait(TAKES)
@@ -63,7 +63,7 @@ class Agent:
 
 @dataclass
 class Workspace:
-    """What ``Running`` needs to know of a sandbox in another process."""
+    """The part of a sandbox that ``Running`` uses, for a sandbox in another process."""
 
     port: int
     api_url: str = field(init=False)
@@ -77,7 +77,7 @@ class Workspace:
 
 
 class Remote(Running):
-    """A bot whose sandbox runs in another process: only the bot's end of the socket is seen."""
+    """A bot whose sandbox runs in another process: only the bot's end of the socket is visible."""
 
     def connections(self) -> list[object]:
         return [self.socket] if self.socket.is_connected() else []
@@ -121,7 +121,7 @@ def mention(slack: Slack, number: int, thread: Mention | None = None) -> Mention
 
 
 def replies(slack: Slack, asked: list[Mention]) -> list[int]:
-    """How many replies each mention has."""
+    """Number of replies to each mention."""
     counts: dict[str, int] = {}
     for post in slack.calls("chat.postMessage"):
         if post["response"] and post["response"]["ok"]:
@@ -152,7 +152,7 @@ def storm(sheet: Sheet, slack: Slack, running: Running) -> None:
     with ThreadPoolExecutor(64) as pool:
         asked = list(pool.map(send, range(MENTIONS)))
     sheet.line("sent in", f"{time.perf_counter() - begun:.1f} s")
-    wait_for(lambda: running.answering.idle, 120)
+    wait_for(lambda: running.queue.idle, 120)
     sheet.line("all answered after", f"{time.perf_counter() - begun:.1f} s")
     taken = acks.milliseconds(asked)
     p99, slowest = float(np.percentile(taken, 99)), max(taken)
@@ -174,7 +174,7 @@ def storm(sheet: Sheet, slack: Slack, running: Running) -> None:
 def sights(sheet: Sheet, slack: Slack, running: Running) -> None:
     sheet.head(f"First visible sign with {THREADS} threads active, {FOLLOW_UPS} follow-ups")
     roots = [mention(slack, number) for number in range(THREADS)]
-    wait_for(lambda: running.answering.idle, 60)
+    wait_for(lambda: running.queue.idle, 60)
     stop = threading.Event()
     asked: list[Mention] = []
     # Each thread has one question at a time, so that a sign can be told to belong to it.
@@ -186,7 +186,7 @@ def sights(sheet: Sheet, slack: Slack, running: Running) -> None:
                 return mention(slack, 1_000 * (number + 1) + place, roots[place])
 
             asked += pool.map(send, range(THREADS))
-        wait_for(lambda: running.answering.idle, 60)
+        wait_for(lambda: running.queue.idle, 60)
     taken = signs(slack, asked)
     p50, p95 = percentiles(taken)
     sheet.line("p50", f"{p50:.0f} ms")

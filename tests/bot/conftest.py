@@ -1,7 +1,7 @@
 """A sandbox for a test file, reset for each test, the bot connected to it, and its database.
 
 ``FOOTNOTE_TEST_DATABASE_URL`` names a PostgreSQL server whose databases may be written into: tests
-of what is kept in the journal then run there, too, each in a schema of its own.
+of the journal then also run there, each in its own schema.
 """
 
 import os
@@ -51,7 +51,7 @@ def script() -> Script:
 def start(
     slack: Slack, workspace: Sandbox, script: Script, tmp_path: Path
 ) -> Iterator[Callable[..., Running]]:
-    """Starts a process's worth of bot; all are stopped at the end."""
+    """Starts complete bots, as a process does, and stops them at the end."""
     started: list[Running] = []
 
     def start(**settings: Any) -> Running:
@@ -83,7 +83,7 @@ def postgres() -> Iterator[str]:
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def database(request: pytest.FixtureRequest) -> str | None:
-    """Where the journal lies: None for the file in the data folder, or a server's address."""
+    """Place of the journal: None for the file in the data folder, or a server's address."""
     if request.param == "sqlite":
         return None
     address: str = request.getfixturevalue("postgres")

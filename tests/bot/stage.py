@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 from urllib.request import Request, urlopen
 
+import pytest
+
 from agent.answer import Answer
 from agent.conversation import Conversation
 from agent.errors import Cancelled
@@ -47,7 +49,7 @@ RUNBOOK = Passage(
 
 
 class Script:
-    """Stands for the agent: records each conversation, and answers when the gate is open."""
+    """In place of the agent: records each conversation, and answers when the gate is open."""
 
     def __init__(self) -> None:
         self.conversations: list[Conversation] = []
@@ -57,7 +59,7 @@ class Script:
         self.dead = threading.Event()
         self.reply: Callable[[Conversation], Answer] = answered
         self.parts: list[Callable[[Conversation], Answer]] = []
-        """The answer so far, each time more of it was checked."""
+        """Beginnings of the answer, shown one after the other before it ends."""
 
     def answer(
         self,
@@ -78,7 +80,7 @@ class Script:
 
 
 def answered(conversation: Conversation, text: str = "") -> Answer:
-    """An answer with one citation, with an id of its own."""
+    """Return an answer with one citation and a new id."""
     number = answered.count = getattr(answered, "count", 0) + 1  # type: ignore[attr-defined]  # a counter
     return Answer(
         id=f"answer{number}",
@@ -94,7 +96,7 @@ def answered(conversation: Conversation, text: str = "") -> Answer:
 
 
 class Listeners(ThreadPoolExecutor):
-    """Bolt's listener executor, which can be waited for."""
+    """Bolt's listener executor, with its futures kept."""
 
     def __init__(self) -> None:
         super().__init__(8)
@@ -107,7 +109,7 @@ class Listeners(ThreadPoolExecutor):
 
 
 class Running:
-    """One process's worth of bot."""
+    """One bot, as one process runs it."""
 
     def __init__(
         self,
@@ -121,21 +123,21 @@ class Running:
         self.settings = BotSettings(
             bot_token="xoxb-sandbox", slack_api_url=sandbox.api_url, **settings
         )
-        clients = open_clients(self.settings)
-        self.me = identify(clients.read)
+        self.clients = open_clients(self.settings)
+        self.me = identify(self.clients.read)
         self.journal: Journal = open_journal(self.settings.journal_url, folder)
         self.index = open_index(IndexSettings(data_dir=folder), collections={})
         self.listeners = Listeners()
         bot = build_bot(
             Parts(
                 settings=self.settings,
-                clients=clients,
+                clients=self.clients,
                 me=self.me,
                 journal=self.journal,
                 index=self.index,
                 agent=script,
                 render=render_answer,
-                runbook=self.runbook,
+                find_runbook=self.runbook,
                 last_run=lambda: None,
                 reindex=lambda: None,
                 listening=self.listeners,
@@ -143,7 +145,8 @@ class Running:
                 retries=retries or Retries(),
             )
         )
-        self.answering, self.recovery = bot.answering, bot.recovery
+        self.queue, self.recovery, self.reviser = bot.queue, bot.recovery, bot.reviser
+        self.statuses, self.app = bot.statuses, bot.app
         self._sandbox = sandbox
         others = self.connections()
         self._handled: list[Any] = []
@@ -154,21 +157,21 @@ class Running:
         self.recovery.recover(at_start=True)
 
     def connections(self) -> list[object]:
-        """The sockets that the sandbox has open: it may notice an end later than the bot."""
+        """The sandbox's open sockets: it may notice an end later than the bot."""
         transport = self._sandbox.slack.delivery.transport
         assert isinstance(transport, SocketMode)
         return list(transport.connections)
 
     @staticmethod
     def runbook(text: str, channel: Channel) -> Json | None:
-        """A runbook for every alert that is stuck."""
+        """Return a runbook for every alert about something stuck."""
         parts = ", ".join(channel.collections or ())
         return {"text": f"Runbook {parts}", "blocks": []} if "Stuck" in text else None
 
     def _count(self, _client: Any, request: Any) -> None:
-        """Acknowledged deliveries, but for the echo of what the bot itself posted."""
+        """Keep acknowledged deliveries, except events about the bot's own posts."""
         event = request.payload.get("event") or {}
-        if not isinstance(event, dict) or event.get("user") != self.answering.me.user_id:
+        if not isinstance(event, dict) or event.get("user") != self.me.user_id:
             self._handled.append(event)
 
     @property
@@ -176,24 +179,24 @@ class Running:
         return len(self._handled)
 
     def decided(self, delivered: int) -> None:
-        """Until so many deliveries were acknowledged, and their listeners are done."""
+        """Wait until so many deliveries are acknowledged and their listeners are done."""
         wait_for(lambda: self.handled >= delivered)
         wait(list(self.listeners.futures), timeout=PATIENCE)
 
     def settle(self, delivered: int) -> None:
-        """Until everything that was delivered has been decided and answered."""
+        """Wait until so many deliveries are decided and answered."""
         self.decided(delivered)
-        wait_for(lambda: self.answering.idle)
+        wait_for(lambda: self.queue.idle)
 
     def disconnect(self) -> None:
-        """From then on nothing is sent this way, to be lost and sent again to the next one."""
+        """Disconnect, so that nothing is delivered here and lost."""
         self.socket.close()
         wait_for(lambda: self.connection not in self.connections())
 
     def stop(self) -> None:
         self.disconnect()
-        self.answering.drain(20)
-        self.answering.statuses.settle(PATIENCE)
+        self.queue.drain(20)
+        self.statuses.wait_until_cleared(PATIENCE)
         self.listeners.shutdown()
         self.journal.close()
         self.index.close()
@@ -206,16 +209,33 @@ class Running:
         self.disconnect()
         self.listeners.shutdown()
         script.dead.set()
-        wait_for(lambda: self.answering.idle)
-        self.answering.drain(0)
-        self.answering.statuses.settle(PATIENCE)
+        wait_for(lambda: self.queue.idle)
+        self.queue.drain(0)
+        self.statuses.wait_until_cleared(PATIENCE)
         script.dead.clear()
         self.journal.close()
         self.index.close()
 
 
+def lose_responses(
+    monkeypatch: pytest.MonkeyPatch, client: object, method: str, times: int = 1_000
+) -> list[Any]:
+    """Lose the first responses to a method, although its calls arrive. Return the lost ones."""
+    call, lost = getattr(client, method), list[Any]()
+
+    def lose(**arguments: Any) -> Any:
+        response = call(**arguments)
+        if len(lost) == times:
+            return response
+        lost.append(response)
+        raise TimeoutError
+
+    monkeypatch.setattr(client, method, lose)
+    return lost
+
+
 def patient_rules(**others: Any) -> Rules:
-    """A Slack that waits longer than a slow machine takes: nothing is delivered twice for it."""
+    """Rules of a Slack that waits longer than a slow machine needs, so it repeats no delivery."""
     return Rules(ack_seconds=20, trigger_seconds=PATIENCE, **others)
 
 

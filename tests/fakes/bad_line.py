@@ -1,4 +1,4 @@
-"""A line between two programs that breaks as lines do: what passes through it is not changed."""
+"""A TCP line between two programs that breaks on command. It does not change the bytes."""
 
 import contextlib
 import socket
@@ -12,7 +12,7 @@ _RESET = struct.pack("ii", 1, 0)
 
 
 class BadLine:
-    """Forwards TCP to ``port`` until it is told to ``cut`` what is open, or to ``refuse`` all."""
+    """Forwards TCP to ``port``. ``cut`` breaks connections, ``refuses`` turns new ones away."""
 
     def __init__(self, port: int) -> None:
         self._target = port
@@ -43,7 +43,7 @@ class BadLine:
             one.close()
 
     def cut(self, how: Break) -> None:
-        """End what is open: by FIN, by RST, or by never passing anything on again."""
+        """Break open connections: by FIN, by RST, or by passing on no more bytes."""
         pairs, self._pairs = self._pairs, []
         for near, far in pairs:
             self._dead |= {near, far}

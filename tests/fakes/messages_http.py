@@ -1,4 +1,4 @@
-"""HTTP side of the Messages stand-in: a request is admitted, its step is played."""
+"""HTTP side of the Messages stand-in: it admits a request and plays its step."""
 
 import json
 import sys
@@ -50,13 +50,13 @@ class Listener(ThreadingHTTPServer):
         super().shutdown_request(request)
 
     def hang_up(self) -> None:
-        """End kept-alive connections, whose handlers would wait for another request."""
+        """Close kept-alive connections, whose handlers would otherwise wait for another request."""
         for connection in list(self.open):
             with suppress(OSError):
                 connection.shutdown(2)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that went away is part of many tests; anything else is a bug to be seen."""
+        """Ignore a client that went away, as many tests do; report anything else."""
         if not isinstance(sys.exc_info()[1], ConnectionError | TimeoutError):
             super().handle_error(request, client_address)
 
@@ -73,7 +73,7 @@ class Handler(BaseHTTPRequestHandler):
     server: Listener
 
     def log_message(self, format: str, *args: object) -> None:
-        """Silence: the journal is ``MessagesServer.requests``."""
+        """Log nothing: ``MessagesServer.requests`` has all requests."""
 
     def do_GET(self) -> None:
         path = unquote(urlsplit(self.path).path)
@@ -155,7 +155,7 @@ class Handler(BaseHTTPRequestHandler):
         return rules
 
     def _message(self, request: Request, step: Step, number: int, rules: ModelRules) -> Json:
-        """The complete message of a step; what a Fault would have said is never sent."""
+        """The complete message of a step."""
         fake = self.server.fake
         turn = step if isinstance(step, Turn) else getattr(step, "turn", Turn(text="-"))
         body = request.body
@@ -205,7 +205,7 @@ class Handler(BaseHTTPRequestHandler):
             self._chunk(b"")
 
     def _stream(self, step: Step, turn: Turn, events: Iterator[Json]) -> bool:
-        """Send the events; False where the connection is to drop without an end."""
+        """Send the events; False if the connection has to drop without an end."""
         silent_at = {"first_byte": 0, "mid": 4, "pings": 2}
         for number, event in enumerate(events):
             if isinstance(step, Broken) and number == step.after:

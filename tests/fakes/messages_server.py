@@ -64,7 +64,7 @@ Rule = Callable[[Request], Step]
 
 @dataclass
 class Refusal:
-    """A request that was answered with 400, and why."""
+    """A request that the server answered with 400, and the reason."""
 
     request: Request
     reason: str
@@ -76,7 +76,7 @@ class MessagesServer:
 
     script: Rule | Sequence[Step | Rule]
     api_key: str | None = None
-    """When set, any other key is answered with 401."""
+    """If set, the server answers 401 to any other key."""
     port: int = 0
     models: dict[str, ModelRules] = field(default_factory=lambda: dict(MODELS))
     requests: list[Request] = field(default_factory=list)
@@ -103,7 +103,7 @@ class MessagesServer:
 
     @property
     def left(self) -> int:
-        """Steps of the script that nobody asked for yet."""
+        """Steps of the script that no request has used yet."""
         return 0 if callable(self.script) else len(self.script) - self._steps
 
     def __enter__(self) -> Self:

@@ -1,4 +1,4 @@
-"""What each model id accepts, as the API's documentation says: the fake server's own table.
+"""Rules of each model id, as the API documents them: the fake server's own table.
 
 It is kept apart from ``agent/model/profiles.py`` on purpose: the one checks the other.
 """

@@ -1,4 +1,4 @@
-"""What ``GET /v1/models/ID`` says of a model."""
+"""The response of ``GET /v1/models/ID``."""
 
 from tests.fakes.model_rules import ModelRules
 from tests.fakes.script import Json

@@ -1,4 +1,4 @@
-"""The prompt cache as the usage numbers show it: what was read, what was written, what changed."""
+"""The prompt cache as the usage numbers show it: tokens read and written, and the changed part."""
 
 import hashlib
 import json
@@ -46,7 +46,7 @@ class PromptCache:
         }
 
     def diagnose(self, request: Json, message_id: str) -> Json:
-        """Which part differs from the request that the client names as the one before."""
+        """The part that differs from the request that the client names as the previous one."""
         previous_id = request["diagnostics"].get("previous_message_id")
         self._seen[message_id] = request
         if previous_id is None:
@@ -68,7 +68,7 @@ def _miss(kind: str) -> Json:
 
 
 def _bare(value: Any) -> Any:
-    """The value without cache marks, and a string as the block it stands for."""
+    """The value without cache marks; a string becomes its text block."""
     if isinstance(value, dict):
         value = dict(value)
         value.pop("cache_control", None)
@@ -79,7 +79,7 @@ def _bare(value: Any) -> Any:
 
 
 def _blocks(request: Json) -> list[tuple[str, bool]]:
-    """Every block in cache order, as text, with whether it carries a breakpoint."""
+    """Every block in cache order: its text, and True if it carries a breakpoint."""
     system = request.get("system") or []
     system = [{"type": "text", "text": system}] if isinstance(system, str) else system
     parts = [*(request.get("tools") or ()), *system]

@@ -1,7 +1,6 @@
-"""What the Messages API refuses: a request goes in, the reasons for a 400 come out.
+"""A request -> the reasons for which the Messages API answers it with 400.
 
-The SDK's own types give the shapes; the rules that types cannot say are written out here, one
-function a rule.
+The SDK's types give the shapes. Each rule that types cannot express has a function here.
 """
 
 import functools
@@ -27,7 +26,7 @@ def _request_type() -> TypeAdapter[Any]:
 
 
 def problems(request: Json, rules: ModelRules) -> Iterator[str]:
-    """Every reason to refuse ``request``; the first one is what the API would say."""
+    """Every reason to refuse ``request``; the API would name the first one."""
     yield from _shape(request)
     yield from _unknown_keys(request)
     yield from _parameters(request, rules)
@@ -57,7 +56,7 @@ def search_results(request: Json) -> list[Json]:
 
 
 def prefix_hash(request: Json, before: int) -> str:
-    """What a thinking signature is bound to: system, tools and earlier messages."""
+    """The prefix that a thinking signature is bound to: system, tools and earlier messages."""
     kept = [
         [message.get("role"), [b for b in blocks_of(message) if b.get("type") not in _THINKING]]
         for message in request.get("messages", ())[:before]

@@ -1,4 +1,4 @@
-"""Scripted models that follow a rule: a request goes in, the turn they take comes out."""
+"""Scripted models that follow a rule: a request -> their turn."""
 
 import json
 import re
@@ -12,12 +12,12 @@ _ELEMENT = re.compile(r"<message [^>]*>\n(.*)\n</message>", re.DOTALL)
 
 
 class Found(NamedTuple):
-    """A passage as the model was shown it."""
+    """A passage as a request shows it to the model."""
 
     id: str
     text: str
     native: bool
-    """Shown as a search_result with citations on."""
+    """True for a search_result with citations enabled."""
 
 
 @dataclass
@@ -30,9 +30,10 @@ class Request:
 
     @property
     def question(self) -> str:
-        """The newest words of a person: in the last user message that is not made of results.
+        """The newest words of a person: the first text of the last user message without tool
+        results.
 
-        They come first in it; the day, passages and the like come after.
+        The date and passages come after it.
         """
         for message in reversed(self.body.get("messages", [])):
             if message.get("role") == "user":

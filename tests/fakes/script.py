@@ -1,7 +1,7 @@
-"""What the fake Messages server is told to answer: turns, faults and stalls.
+"""The script of the fake Messages server: turns, faults and stalls.
 
-A ``Turn`` is one assistant message. It leaves here as content blocks and, for a stream, as the
-events that build them. The other values say how a response goes wrong.
+A ``Turn`` is one assistant message. It becomes content blocks and, for a stream, the events that
+build them. The other values describe responses that go wrong.
 """
 
 import json
@@ -47,7 +47,7 @@ class Turn:
     citations_first: bool = False
     """Stream a block's citations before its text."""
     extra_events: Sequence[Json] = ()
-    """Events nobody knows, sent after the first block has started."""
+    """Unknown events, sent after the first block has started."""
     delay: float = 0.0
     """Seconds before each event."""
     usage: Json = field(default_factory=dict)
@@ -76,12 +76,12 @@ class Fault:
     message: str = "scripted fault"
     retry_after: float | None = None
     body: bytes | None = None
-    """Sent as it is instead of an error object: a gateway's HTML page, half a JSON."""
+    """Body to send instead of an error object: a gateway's HTML page, half a JSON object."""
 
 
 @dataclass(frozen=True)
 class Broken:
-    """A stream that begins as ``turn`` and then breaks after so many events.
+    """A stream that begins as ``turn`` and breaks ``after`` that many events.
 
     ``error``: an ``error`` event with status 200; ``eof``: it ends without ``message_stop``;
     ``reset``: the connection drops; ``garbage``: an event whose data is not JSON.
@@ -99,7 +99,7 @@ class Stall:
     """Silence. ``connect``: accepted, no answer; ``first_byte``: headers, no event;
     ``mid``: some events, then nothing; ``pings``: only pings, for as long as the client stays.
 
-    After ``seconds`` (None: until the server closes) the turn goes on as if nothing had been.
+    After ``seconds`` (None: until the server closes) the turn continues normally.
     """
 
     where: Literal["connect", "first_byte", "mid", "pings"] = "mid"

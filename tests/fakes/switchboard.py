@@ -1,4 +1,4 @@
-"""Slack's end of Socket Mode by hand: what each connection hears is up to the test."""
+"""Slack's end of Socket Mode, where the test decides what each connection receives."""
 
 import contextlib
 import json
@@ -17,14 +17,15 @@ Script = Callable[[int, ServerConnection], None]
 
 
 class Switchboard:
-    """``script`` gets the number of the connection and the connection, which ends with it."""
+    """``script`` gets the connection's number and the connection, which closes when the script
+    returns."""
 
     def __init__(self, script: Script, tls: ssl.SSLContext | None = None) -> None:
         self._script = script
         self.opened = 0
         self.asked = 0
         self.refusals: list[tuple[int, bytes]] = []
-        """What the next askers for a socket get instead: status and body."""
+        """Status and body for the next requests for a socket, instead of its address."""
         self._sockets = serve(
             self._serve, "127.0.0.1", 0, ssl=tls, ping_interval=None, compression=None
         )
@@ -59,7 +60,7 @@ class Switchboard:
                     self.wfile.write(body)
 
             def log_message(self, *_: object) -> None:
-                """Nobody reads it."""
+                """Log nothing."""
 
         self._api = ThreadingHTTPServer(("127.0.0.1", 0), Api)
         self.api_url = f"http://127.0.0.1:{self._api.server_address[1]}/api/"
@@ -105,5 +106,5 @@ def envelope(connection: ServerConnection, number: object) -> None:
 
 
 def acknowledged(connection: ServerConnection) -> str:
-    """The envelope that is acknowledged next on this very connection."""
+    """Id of the next envelope that the bot acknowledges on this connection."""
     return str(json.loads(connection.recv())["envelope_id"])

@@ -1,4 +1,4 @@
-"""Which thinking blocks the fake server has handed out, and whether they come back as they were."""
+"""Thinking blocks that the fake server has sent; checks that they come back unchanged."""
 
 from collections.abc import Iterator
 

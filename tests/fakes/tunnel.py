@@ -1,4 +1,4 @@
-"""An HTTP proxy as companies have them: CONNECT for sockets, all else is passed on."""
+"""An HTTP proxy as in a company's network: CONNECT for sockets, and plain forwarding."""
 
 import contextlib
 import socket

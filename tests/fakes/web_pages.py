@@ -1,4 +1,4 @@
-"""What the API's web search sends: server tool use, its results or its error, cited text."""
+"""Messages of the API's web search: server tool use, its results or its error, cited text."""
 
 from typing import Any
 

@@ -1,1 +1,1 @@
-"""Our loop and our stand-ins against imitations and recordings that others made."""
+"""Our loop and our fakes against imitations and recordings by others."""

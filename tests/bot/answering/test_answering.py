@@ -1,4 +1,4 @@
-"""From a message in Slack to the one reply it gets, also when things go wrong on the way."""
+"""A message in Slack -> its one reply, even if something fails on the way."""
 
 import json
 from dataclasses import replace
@@ -107,7 +107,7 @@ def test_a_question_deleted_meanwhile_gets_no_answer(
     assert not slack.calls("chat.postEphemeral")
 
 
-def test_stop_calls_off_what_is_under_way(slack: Slack, start: Start, script: Script) -> None:
+def test_stop_calls_off_the_answer_under_way(slack: Slack, start: Start, script: Script) -> None:
     running = start()
     script.gate.clear()
     ts = say(slack, f"{AT} how do I roll back?")
@@ -119,7 +119,9 @@ def test_stop_calls_off_what_is_under_way(slack: Slack, start: Start, script: Sc
     assert reaction["args"]["timestamp"] == stop
 
 
-def test_beyond_the_queue_the_asker_is_told(slack: Slack, start: Start, script: Script) -> None:
+def test_the_asker_is_told_when_the_queue_is_full(
+    slack: Slack, start: Start, script: Script
+) -> None:
     running = start(workers=1, queue=1)
     script.gate.clear()
     for number in range(3):
@@ -131,7 +133,7 @@ def test_beyond_the_queue_the_asker_is_told(slack: Slack, start: Start, script: 
     wait_for(lambda: len(slack.posts()) == 2)
 
 
-def test_an_agent_that_breaks_is_a_line_with_a_reference_and_nothing_of_the_exception(
+def test_a_failure_of_the_agent_is_a_line_with_a_reference_and_without_the_exception(
     slack: Slack, start: Start, script: Script
 ) -> None:
     def broken(_: Conversation) -> Answer:
@@ -160,7 +162,7 @@ def test_content_that_slack_refuses_is_posted_as_plain_text(
     assert "<!channel>" not in reply["text"]
 
 
-def test_refused_as_plain_text_too_it_is_one_short_line(slack: Slack, start: Start) -> None:
+def test_content_refused_as_plain_text_too_is_one_short_line(slack: Slack, start: Start) -> None:
     start()
     slack.post("fail", method="chat.postMessage", error="invalid_blocks", times=2)
     ts = say(slack, f"{AT} how do I roll back?")
@@ -177,7 +179,9 @@ def test_metadata_that_slack_refuses_is_left_out(slack: Slack, start: Start) -> 
 @pytest.mark.parametrize(
     "error", ["not_in_channel", "is_archived", "token_revoked", "no_permission"]
 )
-def test_where_slack_takes_no_reply_it_stops(error: str, slack: Slack, start: Start) -> None:
+def test_a_reply_that_slack_refuses_for_good_is_not_sent_again(
+    error: str, slack: Slack, start: Start
+) -> None:
     running = start()
     slack.post("fail", method="chat.postMessage", error=error, times=0)
     say(slack, f"{AT} how do I roll back?")
@@ -185,7 +189,7 @@ def test_where_slack_takes_no_reply_it_stops(error: str, slack: Slack, start: St
     assert len(slack.calls("chat.postMessage")) == 1
 
 
-def test_a_rate_limit_is_waited_for(slack: Slack, start: Start) -> None:
+def test_footnote_waits_for_the_end_of_a_rate_limit(slack: Slack, start: Start) -> None:
     start()
     slack.post("fail", method="chat.postMessage", status=429, error="ratelimited", retry_after=1)
     assert reply_to(slack, say(slack, f"{AT} how?"))
@@ -193,7 +197,7 @@ def test_a_rate_limit_is_waited_for(slack: Slack, start: Start) -> None:
     assert second["at"] - first["at"] >= 1
 
 
-def test_after_a_server_error_the_reply_comes_once(slack: Slack, start: Start) -> None:
+def test_the_reply_is_posted_once_after_a_server_error(slack: Slack, start: Start) -> None:
     running = start()
     slack.post("fail", method="chat.postMessage", status=503)
     ts = say(slack, f"{AT} how do I roll back?")
@@ -202,9 +206,7 @@ def test_after_a_server_error_the_reply_comes_once(slack: Slack, start: Start) -
     assert len(replies(slack, ts)) == 1
 
 
-def test_someone_from_elsewhere_is_refused_in_private(
-    slack: Slack, start: Start, script: Script
-) -> None:
+def test_a_guest_is_refused_in_private(slack: Slack, start: Start, script: Script) -> None:
     running = start()
     say(slack, f"{AT} how?", user="U0GUEST")
     running.settle(2)
@@ -214,14 +216,12 @@ def test_someone_from_elsewhere_is_refused_in_private(
     assert told["args"]["user"] == "U0GUEST"
 
 
-def test_guests_may_ask_where_the_settings_say_so(slack: Slack, start: Start) -> None:
+def test_guests_may_ask_if_the_settings_allow_it(slack: Slack, start: Start) -> None:
     start(guests=True)
     reply_to(slack, say(slack, f"{AT} how?", user="U0GUEST"))
 
 
-def test_a_shared_channel_is_answered_in_only_when_it_is_allowed(
-    slack: Slack, start: Start
-) -> None:
+def test_a_shared_channel_is_answered_only_if_it_is_allowed(slack: Slack, start: Start) -> None:
     running = start(allowed_channels=("C0SHARED",))
     reply_to(slack, say(slack, f"{AT} how?", channel="C0SHARED"), "C0SHARED")
     say(slack, f"{AT} how?", channel="C0SHARED", user="U0EXTERNAL")
@@ -244,7 +244,7 @@ def test_the_status_tells_what_happens_and_is_cleared(
     wait_for(lambda: shown()[1:] == [""])
 
 
-def test_a_status_that_slack_refuses_costs_nothing(slack: Slack, start: Start) -> None:
+def test_the_reply_is_posted_if_slack_refuses_the_status(slack: Slack, start: Start) -> None:
     start()
     slack.post("fail", method="assistant.threads.setStatus", error="invalid_thread_ts", times=0)
     reply_to(slack, say(slack, f"{AT} how?"))
@@ -255,7 +255,7 @@ def test_a_status_is_refreshed_before_slack_lets_it_fade(
 ) -> None:
     monkeypatch.setattr("bot.reply.status.REFRESH_SECONDS", 0.05)
     monkeypatch.setattr("bot.reply.status.PAUSE_SECONDS", 0.01)
-    clients = start().answering.clients
+    clients = start().clients
     ts = say(slack, "anything")
     status = Statuses(clients.hint).open("C0INCIDENT", ts, "is thinking…")
     wait_for(lambda: len(slack.calls("assistant.threads.setStatus")) >= 3)

@@ -1,4 +1,4 @@
-"""What becomes of half answers, runbooks and edits while Slack does not take a reply."""
+"""Half-posted answers, runbooks and edits while Slack does not accept a reply."""
 
 import threading
 from types import TracebackType
@@ -8,23 +8,32 @@ import pytest
 
 from bot.answering.outbox import Retries
 from bot.channels import Channel, Channels
-from tests.bot.answering.test_outbox import AT, AT_ONCE, ONCALL, POST, long_answer, replies, say
+from tests.bot.answering.test_outbox import (
+    AT,
+    AT_ONCE,
+    ONCALL,
+    POST,
+    long_answer,
+    refuse,
+    replies,
+    say,
+)
 from tests.bot.conftest import Start
-from tests.bot.stage import Running, Script, Slack, answered
+from tests.bot.stage import Running, Script, Slack, answered, lose_responses
 from tests.waiting import PATIENCE, wait_for
 
 INCIDENT = "C0INCIDENT"
-LATE = "for an hour Slack did not take it"
+LATE = "Slack did not accept it for an hour"
 OUT_OF_DATE = Retries(first_pause=0.01, longest_pause=0.001, answer=0.0)
 
 
 def taken(running: Running) -> None:
-    """Until nothing waits for Slack."""
-    wait_for(lambda: running.answering.idle and not running.journal.replies_not_taken(0.0))
+    """Wait until no reply waits for Slack."""
+    wait_for(lambda: running.queue.idle and not running.journal.replies_not_taken(0.0))
 
 
 def under_an_alert(slack: Slack, script: Script) -> tuple[str, str]:
-    """An alert, and a question under it whose answer is being made: its runbook is there."""
+    """Post an alert and a question, and wait for the runbook; the answer is under way."""
     script.gate.clear()
     root = say(slack, "QueueStuck", user="U0ALERTS", bot="B0ALERTS")
     ts = say(slack, f"{AT} what now?", thread_ts=root)
@@ -32,29 +41,19 @@ def under_an_alert(slack: Slack, script: Script) -> tuple[str, str]:
     return root, ts
 
 
-def test_the_line_after_an_hour_takes_the_place_of_the_half_that_slack_has_taken(
+def test_the_line_after_an_hour_replaces_a_half_posted_answer(
     slack: Slack, start: Start, script: Script, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     running = start(retries=OUT_OF_DATE)
-
     script.reply = long_answer
-    client = running.answering.clients.post
-    post, calls = client.chat_postMessage, list[Any]()
-
-    def post_the_first_alone(**arguments: Any) -> Any:
-        calls.append(arguments)
-        if 1 < len(calls) < 5:
-            raise ConnectionResetError
-        return post(**arguments)
-
-    monkeypatch.setattr(client, "chat_postMessage", post_the_first_alone)
+    posts = refuse(monkeypatch, running.clients.post, range(2, 5), ConnectionResetError)
     ts = say(slack, f"{AT} how do I roll back?")
-    wait_for(lambda: len(calls) > 4)
+    wait_for(lambda: len(posts) > 4)
     taken(running)
     assert [LATE in m["text"] for m in replies(slack, ts)] == [True]
 
 
-def test_the_line_after_an_hour_takes_the_place_of_a_reply_that_had_begun_to_grow(
+def test_the_line_after_an_hour_replaces_a_streamed_reply(
     slack: Slack, start: Start, script: Script
 ) -> None:
     running = start(retries=OUT_OF_DATE)
@@ -67,9 +66,7 @@ def test_the_line_after_an_hour_takes_the_place_of_a_reply_that_had_begun_to_gro
     assert [LATE in m["text"] for m in replies(slack, ts, "D0ONCALL")] == [True]
 
 
-def test_where_answers_are_for_the_asker_alone_so_is_the_line_after_an_hour(
-    slack: Slack, start: Start
-) -> None:
+def test_the_line_after_an_hour_is_private_if_answers_are(slack: Slack, start: Start) -> None:
     start(retries=OUT_OF_DATE, channels=Channels({INCIDENT: Channel(ephemeral=True)}))
     slack.post("fail", method="chat.postEphemeral", status=500)
     say(slack, f"{AT} how do I roll back?")
@@ -77,12 +74,12 @@ def test_where_answers_are_for_the_asker_alone_so_is_the_line_after_an_hour(
     assert line.get("_viewer") == ONCALL
 
 
-def test_after_the_line_a_runbook_promises_no_answer_although_slack_was_away_all_the_time(
+def test_a_runbook_promises_no_answer_after_the_line_even_if_slack_failed_all_the_time(
     slack: Slack, start: Start, script: Script, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     running = start(retries=OUT_OF_DATE)
     root, _ts = under_an_alert(slack, script)
-    client = running.answering.clients.post
+    client = running.clients.post
     post, update, lines = client.chat_postMessage, client.chat_update, list[str]()
 
     def away(**_arguments: Any) -> Any:
@@ -104,19 +101,12 @@ def test_after_the_line_a_runbook_promises_no_answer_although_slack_was_away_all
     assert LATE in str(runbook["blocks"])
 
 
-def test_an_answer_whose_response_was_lost_does_not_take_the_runbooks_place_as_well(
+def test_an_answer_whose_response_was_lost_does_not_replace_the_runbook_as_well(
     slack: Slack, start: Start, script: Script, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     running = start(retries=AT_ONCE)
     root, ts = under_an_alert(slack, script)
-    client = running.answering.clients.post
-    post, lost = client.chat_postMessage, list[Any]()
-
-    def lose(**arguments: Any) -> Any:
-        lost.append(post(**arguments))
-        raise TimeoutError
-
-    monkeypatch.setattr(client, "chat_postMessage", lose)
+    lost = lose_responses(monkeypatch, running.clients.post, "chat_postMessage")
     slack.post("fail", method="chat.update", status=500)
     slack.post("fail", method="conversations.replies", status=500, times=3)
     script.gate.set()
@@ -127,7 +117,7 @@ def test_an_answer_whose_response_was_lost_does_not_take_the_runbooks_place_as_w
 
 
 class Gap:
-    """A lock; when a worker has let go of it for the first time, ``inside`` runs at once."""
+    """A lock that calls ``inside`` when a worker has released it for the first time."""
 
     def __init__(self, lock: threading.Lock, inside: Any) -> None:
         self._lock, self._inside = lock, inside
@@ -147,20 +137,17 @@ class Gap:
             inside()
 
 
-def test_words_that_change_just_when_the_answer_was_posted_come_too_late_and_are_not_lost(
+def test_an_edit_just_after_the_post_comes_too_late_and_is_not_lost(
     slack: Slack, start: Start, script: Script
 ) -> None:
     running = start()
     script.gate.clear()
     say(slack, f"{AT} how do I roll back?")
     assert script.entered.wait(PATIENCE)
-    under_way: Any = running.answering._under_way  # a gap of microseconds
-    [pending] = under_way._pending.values()
+    queue: Any = running.queue  # a gap of microseconds
+    [pending] = queue._pending.values()
     too_late = threading.Event()
-    under_way._lock = Gap(
-        under_way._lock,
-        lambda: under_way.reword(pending.question, too_late.set),
-    )
+    queue._lock = Gap(queue._lock, lambda: queue.reword(pending.reply, too_late.set))
     script.gate.set()
     running.settle(2)
     assert too_late.is_set()

@@ -1,4 +1,4 @@
-"""A ready answer stays with its question until Slack takes it, once, whatever fails meanwhile."""
+"""A ready answer waits until Slack accepts it, and is posted once."""
 
 import json
 from pathlib import Path
@@ -16,7 +16,7 @@ from bot.cli import app
 from bot.journal.claims import NotTaken
 from bot.listeners.home import reply_lines
 from tests.bot.conftest import Start
-from tests.bot.stage import Json, Script, Slack, answered
+from tests.bot.stage import Json, Script, Slack, answered, lose_responses
 from tests.waiting import PATIENCE, wait_for
 
 ONCALL = "U0ONCALL"
@@ -53,7 +53,7 @@ def long_answer(conversation: Conversation) -> Answer:
         {"error": "org_login_required"}, {"error": "something_slack_will_think_of"},
     ],
 )  # fmt: skip
-def test_an_answer_is_posted_once_and_not_made_again_when_slack_is_well_again(
+def test_a_waiting_answer_is_posted_once_and_not_made_again(
     failure: Json, slack: Slack, start: Start, script: Script
 ) -> None:
     running = start(retries=AT_ONCE)
@@ -67,9 +67,7 @@ def test_an_answer_is_posted_once_and_not_made_again_when_slack_is_well_again(
     assert not running.journal.replies_not_taken(0.0)
 
 
-def test_whoever_waits_for_slack_sees_that_and_so_does_whoever_runs_it(
-    slack: Slack, start: Start
-) -> None:
+def test_askers_and_operators_see_that_a_reply_waits_for_slack(slack: Slack, start: Start) -> None:
     running = start(retries=NEVER)
     slack.post("fail", method=POST, error="invalid_auth")
     say(slack, f"{AT} how do I roll back?")
@@ -85,7 +83,7 @@ def test_whoever_waits_for_slack_sees_that_and_so_does_whoever_runs_it(
     assert shown
 
 
-def test_the_next_answer_that_slack_takes_brings_those_that_wait(
+def test_waiting_answers_are_sent_when_slack_accepts_another_one(
     slack: Slack, start: Start
 ) -> None:
     running = start(retries=NEVER, workers=1)
@@ -97,21 +95,28 @@ def test_the_next_answer_that_slack_takes_brings_those_that_wait(
     wait_for(lambda: all(replies(slack, ts) for ts in asked))
 
 
-def test_what_slack_has_taken_of_an_answer_is_not_sent_again(
+def refuse(
+    monkeypatch: pytest.MonkeyPatch, client: Any, calls: range, error: type[Exception]
+) -> list[Any]:
+    """Fail the posts with these numbers, counted from 1. Return the arguments of all posts."""
+    post, posts = client.chat_postMessage, list[Any]()
+
+    def post_or_fail(**arguments: Any) -> Any:
+        posts.append(arguments)
+        if len(posts) in calls:
+            raise error
+        return post(**arguments)
+
+    monkeypatch.setattr(client, "chat_postMessage", post_or_fail)
+    return posts
+
+
+def test_accepted_parts_of_an_answer_are_not_sent_again(
     slack: Slack, start: Start, script: Script, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     running = start(retries=AT_ONCE)
     script.reply = long_answer
-    client = running.answering.clients.post
-    post, calls = client.chat_postMessage, list[Any]()
-
-    def post_the_first_alone(**arguments: Any) -> Any:
-        calls.append(arguments)
-        if 1 < len(calls) < 6:
-            raise ConnectionRefusedError
-        return post(**arguments)
-
-    monkeypatch.setattr(client, "chat_postMessage", post_the_first_alone)
+    refuse(monkeypatch, running.clients.post, range(2, 6), ConnectionRefusedError)
     ts = say(slack, f"{AT} how do I roll back?")
     parts = wait_for(lambda: (own := replies(slack, ts)) and len(own) > 1 and own)
     running.settle(2)
@@ -121,28 +126,20 @@ def test_what_slack_has_taken_of_an_answer_is_not_sent_again(
     assert len(script.conversations) == 1
 
 
-def test_a_post_whose_response_was_lost_is_not_repeated_while_nobody_can_look(
+def test_a_post_whose_response_was_lost_is_not_repeated_while_the_thread_is_unreadable(
     slack: Slack, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     running = start(retries=AT_ONCE)
-    client = running.answering.clients.post
-    post, lost = client.chat_postMessage, list[Any]()
-
-    def lose(**arguments: Any) -> Any:
-        posted = post(**arguments)
-        lost.append(posted)
-        raise TimeoutError
-
-    monkeypatch.setattr(client, "chat_postMessage", lose)
+    lost = lose_responses(monkeypatch, running.clients.post, "chat_postMessage")
     slack.post("fail", method="conversations.replies", status=500, times=5)
     ts = say(slack, f"{AT} how do I roll back?")
-    wait_for(lambda: not running.journal.replies_not_taken(0.0) and running.answering.idle and lost)
+    wait_for(lambda: not running.journal.replies_not_taken(0.0) and running.queue.idle and lost)
     running.settle(2)
     assert len(lost) == 1
     assert len(replies(slack, ts)) == 1
 
 
-def test_after_an_hour_one_line_offers_to_try_again_and_the_button_does(
+def test_a_line_after_an_hour_has_a_button_to_try_again(
     slack: Slack, start: Start, script: Script
 ) -> None:
     running = start(retries=Retries(first_pause=0.01, longest_pause=0.001, answer=0.0))
@@ -150,7 +147,7 @@ def test_after_an_hour_one_line_offers_to_try_again_and_the_button_does(
     ts = say(slack, f"{AT} how do I roll back?")
     [line] = wait_for(lambda: replies(slack, ts))
     running.settle(2)
-    assert "for an hour Slack did not take it" in line["text"]
+    assert "Slack did not accept it for an hour" in line["text"]
     assert "Try again" in json.dumps(line["blocks"])
     assert len(script.conversations) == 1
     place = {"channel": "C0INCIDENT", "ts": line["ts"]}
@@ -160,7 +157,9 @@ def test_after_an_hour_one_line_offers_to_try_again_and_the_button_does(
     assert "Try again" not in json.dumps(replies(slack, ts)[0]["blocks"])
 
 
-def test_a_line_that_slack_does_not_take_either_ends_it(slack: Slack, start: Start) -> None:
+def test_a_question_ends_if_slack_does_not_accept_the_line_either(
+    slack: Slack, start: Start
+) -> None:
     running = start(retries=Retries(0.01, 0.001, answer=0.0, line=0.05))
     slack.post("fail", method=POST, error="invalid_auth", times=0)
     slack.post("fail", method="chat.postEphemeral", error="invalid_auth", times=0)
@@ -194,18 +193,21 @@ def test_the_end_of_a_process_tries_once_more(slack: Slack, start: Start, script
     ts = say(slack, f"{AT} how do I roll back?")
     running.settle(2)
     assert waiting(running)
-    running.answering.drain(PATIENCE)
+    running.queue.drain(PATIENCE)
     assert len(replies(slack, ts)) == 1
     assert len(script.conversations) == 1
 
 
+@pytest.mark.parametrize("is_thread_readable", [True, False])
 def test_a_question_edited_while_its_answer_waits_is_answered_in_its_new_words(
-    slack: Slack, start: Start, script: Script
+    is_thread_readable: bool, slack: Slack, start: Start, script: Script
 ) -> None:
     running = start(retries=NEVER)
     slack.post("fail", method=POST, error="invalid_auth")
     ts = say(slack, f"{AT} how do I roll back?")
     running.settle(2)
+    if not is_thread_readable:
+        slack.post("fail", method="conversations.replies", error="invalid_auth")
     slack.post("edit", channel="C0INCIDENT", ts=ts, text=f"{AT} how do I roll forward?")
     wait_for(lambda: replies(slack, ts))
     running.settle(3)
@@ -228,7 +230,7 @@ def test_a_question_deleted_while_its_answer_waits_is_not_answered(
     assert not replies(slack, ts)
 
 
-def test_a_reply_that_had_begun_to_grow_becomes_the_answer(
+def test_a_streamed_reply_becomes_the_answer_after_a_wait(
     slack: Slack, start: Start, script: Script
 ) -> None:
     running = start(retries=AT_ONCE)
@@ -243,7 +245,9 @@ def test_a_reply_that_had_begun_to_grow_becomes_the_answer(
     assert len(replies(slack, ts, "D0ONCALL")) == 1
 
 
-def test_help_that_slack_does_not_take_comes_in_the_next_round(slack: Slack, start: Start) -> None:
+def test_help_that_slack_does_not_accept_is_sent_in_the_next_round(
+    slack: Slack, start: Start
+) -> None:
     running = start()
     slack.post("fail", method=POST, error="invalid_auth", times=2)
     ts = say(slack, AT)
@@ -274,7 +278,7 @@ def test_a_private_answer_waits_for_its_response_url(
     assert len([m for m in slack.messages("C0INCIDENT") if "rollout" in str(m)]) == 1
 
 
-def test_status_counts_replies_by_what_slack_says_and_names_no_channel() -> None:
+def test_status_counts_replies_by_slacks_error_and_names_no_channel() -> None:
     refused = [NotTaken("C0SECRET", "is_archived", 0.0, False) for _ in range(2)]
     lines = reply_lines([NotTaken("C0SECRET", "invalid_auth", 0.0, True), *refused])
     assert lines == snapshot(
@@ -286,7 +290,7 @@ def test_status_counts_replies_by_what_slack_says_and_names_no_channel() -> None
     assert reply_lines([]) == []
 
 
-def test_the_terminal_tells_which_replies_slack_has_not_taken(
+def test_footnote_status_lists_the_replies_that_slack_has_not_accepted(
     slack: Slack,
     start: Start,
     tmp_path: Path,
@@ -303,18 +307,3 @@ def test_the_terminal_tells_which_replies_slack_has_not_taken(
     assert (reply["channel"], reply["code"]) == ("C0INCIDENT", "invalid_auth")
     lines = CliRunner().invoke(app, ["status"]).stdout
     assert f"in C0INCIDENT waits for Slack: {reply['code']}" in lines
-
-
-def test_a_mention_edited_while_slack_hands_out_no_thread_is_answered_in_its_new_words(
-    slack: Slack, start: Start, script: Script
-) -> None:
-    running = start(retries=NEVER)
-    slack.post("fail", method=POST, error="invalid_auth")
-    ts = say(slack, f"{AT} how do I roll back?")
-    running.settle(2)
-    slack.post("fail", method="conversations.replies", error="invalid_auth")
-    slack.post("edit", channel="C0INCIDENT", ts=ts, text=f"{AT} how do I roll forward?")
-    wait_for(lambda: replies(slack, ts))
-    running.settle(3)
-    assert len(replies(slack, ts)) == 1
-    assert script.conversations[-1].question == "how do I roll forward?"

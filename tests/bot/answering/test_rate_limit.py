@@ -1,4 +1,4 @@
-"""So many questions a minute of one person, and of one channel: the rest is refused in private."""
+"""Questions above the limits of a person or a channel are refused in private."""
 
 import time
 
@@ -42,7 +42,7 @@ def test_above_the_limit_of_a_channel_its_next_asker_is_told(slack: Slack, start
     assert "Too many questions from this channel" in told["args"]["text"]
 
 
-def test_the_limit_holds_over_a_restart_and_what_was_refused_does_not_count(
+def test_the_limit_holds_over_a_restart_and_refused_questions_do_not_count(
     slack: Slack, start: Start
 ) -> None:
     first = start(user_per_minute=1)

@@ -1,4 +1,4 @@
-"""A crash, an end in order and a second process: each question is answered once."""
+"""Each question is answered once, over a crash, an orderly end and a second process."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from tests.bot.stage import Script, Slack
 from tests.waiting import PATIENCE, wait_for
 
 
-def test_a_crash_before_the_reply_is_made_good_at_the_next_start(
+def test_after_a_crash_before_the_reply_the_next_start_answers(
     slack: Slack, start: Start, script: Script
 ) -> None:
     first = start()
@@ -49,7 +49,7 @@ def test_sigterm_leaves_unfinished_answers_for_the_next_start(
     script.gate.clear()
     ts = say(slack, f"{AT} how do I roll back?")
     assert script.entered.wait(PATIENCE)
-    first.answering.drain(0.1)
+    first.queue.drain(0.1)
     script.gate.set()
     start()
     reply_to(slack, ts)

@@ -1,4 +1,4 @@
-"""Whatever Slack refuses, loses or sends: an answer, or a line in the log, and then the next."""
+"""Calls that Slack refuses or loses, and deliveries that are malformed."""
 
 import json
 import logging
@@ -9,13 +9,13 @@ import pytest
 from slack_bolt import App
 
 from bot.question.event import Question
-from bot.question.thread import EVENT_TYPE
 from bot.sandbox.server import Sandbox
 from bot.settings import BotSettings
 from bot.slack.clients import SlackRefused, identify, open_clients
+from bot.slack.identity import REPLY
 from bot.slack.socket_mode import SlackSocket
 from tests.bot.conftest import Start
-from tests.bot.stage import Json, Script, Slack
+from tests.bot.stage import Json, Script, Slack, lose_responses
 from tests.waiting import PATIENCE, wait_for
 
 ONCALL = "U0ONCALL"
@@ -43,7 +43,7 @@ def reply_to(slack: Slack, ts: str) -> Json:
         "restricted_action_read_only_channel",
     ],
 )  # fmt: skip
-def test_where_a_channel_takes_no_reply_its_asker_hears_why_in_a_direct_message(
+def test_if_a_channel_accepts_no_reply_the_asker_is_told_why_in_a_direct_message(
     error: str, slack: Slack, start: Start, caplog: pytest.LogCaptureFixture
 ) -> None:
     running = start()
@@ -74,9 +74,7 @@ def test_an_asker_who_can_be_told_in_the_channel_gets_no_direct_message(
 
 
 @pytest.mark.parametrize("error", ["channel_not_found", "thread_not_found", "message_not_found"])
-def test_a_question_that_is_gone_ends_without_a_word(
-    error: str, slack: Slack, start: Start
-) -> None:
+def test_a_deleted_question_ends_without_a_line(error: str, slack: Slack, start: Start) -> None:
     running = start()
     slack.post("fail", method="chat.postMessage", error=error)
     say(slack, f"{AT} how do I roll back?")
@@ -103,22 +101,11 @@ def test_content_that_is_refused_is_sent_once_more_as_plain_parts(
     assert len(slack.calls("chat.postMessage")) == 2
 
 
-def test_a_reply_whose_word_from_slack_was_lost_is_not_posted_again(
+def test_a_reply_whose_response_was_lost_is_not_posted_again(
     slack: Slack, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     running = start()
-    client = running.answering.clients.post
-    post = client.chat_postMessage
-    lost: list[Any] = []
-
-    def lose(**arguments: Any) -> Any:
-        posted = post(**arguments)
-        if not lost:
-            lost.append(posted)
-            raise TimeoutError
-        return posted
-
-    monkeypatch.setattr(client, "chat_postMessage", lose)
+    lost = lose_responses(monkeypatch, running.clients.post, "chat_postMessage", times=1)
     ts = say(slack, f"{AT} how do I roll back?")
     running.settle(2)
     assert lost
@@ -129,7 +116,7 @@ def test_a_reply_whose_word_from_slack_was_lost_is_not_posted_again(
 @pytest.mark.parametrize(
     "error", ["missing_scope", "thread_not_found", "channel_not_found", "fatal_error"]
 )
-def test_what_cannot_be_read_is_done_without(
+def test_a_question_is_answered_without_a_thread_or_name_that_cannot_be_read(
     method: str, error: str, slack: Slack, start: Start, script: Script
 ) -> None:
     start()
@@ -140,9 +127,7 @@ def test_what_cannot_be_read_is_done_without(
     assert script.conversations[-1].question == "why?"
 
 
-def test_a_thread_that_vanished_meanwhile_ends_it(
-    slack: Slack, start: Start, script: Script
-) -> None:
+def test_a_question_whose_thread_is_gone_ends(slack: Slack, start: Start, script: Script) -> None:
     running = start()
     root = say(slack, "ledger is slow")
     script.gate.clear()
@@ -230,7 +215,7 @@ def test_a_message_of_forty_thousand_characters_is_answered_and_its_asker_told(
     "failure",
     [{"error": "internal_error"}, {"error": "fatal_error"}, {"status": 503}, {"status": 500}],
 )
-def test_a_question_outlives_a_slack_in_trouble_after_a_crash(
+def test_a_question_is_kept_while_slack_fails_after_a_crash(
     failure: Json, slack: Slack, start: Start, script: Script
 ) -> None:
     first = start()
@@ -252,7 +237,7 @@ def test_a_claim_that_nobody_works_on_runs_out(slack: Slack, start: Start, scrip
     script.gate.clear()
     ts = say(slack, f"{AT} how do I roll back?")
     assert script.entered.wait(PATIENCE)
-    worked_on = running.journal.in_thread(running.answering.me.team_id, "C0INCIDENT", ts)[0].key
+    worked_on = running.journal.in_thread(running.me.team_id, "C0INCIDENT", ts)[0].key
     dropped = replace(worked_on, ts="1.1")
     team, channel, other = astuple(dropped)
     running.journal.note(
@@ -265,7 +250,7 @@ def test_a_claim_that_nobody_works_on_runs_out(slack: Slack, start: Start, scrip
         return [each.lease_until for each in noted if each is not None]
 
     before = leases()
-    running.answering.renew()
+    running.queue.renew()
     after = leases()
     assert after[0] > before[0]
     assert after[1] == before[1]
@@ -282,7 +267,7 @@ def test_a_claim_that_nobody_works_on_runs_out(slack: Slack, start: Start, scrip
         {"type": "view_submission", "view": None},
     ],
 )
-def test_a_delivery_that_nothing_could_route_is_acknowledged_and_ignored(
+def test_a_malformed_delivery_is_acknowledged_and_ignored(
     body: Json, slack: Slack, start: Start, caplog: pytest.LogCaptureFixture
 ) -> None:
     running = start()
@@ -294,7 +279,7 @@ def test_a_delivery_that_nothing_could_route_is_acknowledged_and_ignored(
     assert "ignored a delivery" in caplog.text
 
 
-def test_what_is_told_of_a_refused_call_is_told_once(
+def test_a_refused_call_is_logged_once(
     slack: Slack, workspace: Sandbox, caplog: pytest.LogCaptureFixture
 ) -> None:
     settings: Json = {"bot_token": "xoxb-sandbox"}
@@ -310,7 +295,7 @@ def test_what_is_told_of_a_refused_call_is_told_once(
 
 
 @pytest.mark.parametrize("trouble", [{"error": "internal_error"}, {"status": 502}])
-def test_a_thread_that_slack_does_not_hand_out_at_once_is_asked_for_again(
+def test_reading_a_thread_is_repeated_if_slack_fails_once(
     trouble: Json, slack: Slack, start: Start, script: Script
 ) -> None:
     start()
@@ -321,7 +306,7 @@ def test_a_thread_that_slack_does_not_hand_out_at_once_is_asked_for_again(
     assert [turn.text for turn in script.conversations[-1].earlier] == ["ledger is slow"]
 
 
-def test_a_follow_up_whose_thread_cannot_be_read_is_answered_when_it_can(
+def test_a_follow_up_is_answered_once_its_thread_can_be_read(
     slack: Slack, start: Start, script: Script
 ) -> None:
     running = start()
@@ -345,11 +330,11 @@ def test_an_answer_that_a_crash_left_without_its_last_part_is_made_again(
     ts = say(slack, f"{AT} how do I roll back?")
     assert script.entered.wait(PATIENCE)
     payload = {"answer": "a1", "question": ts, "part": 0, "parts": 2}
-    half = first.answering.clients.post.chat_postMessage(
+    half = first.clients.post.chat_postMessage(
         channel="C0INCIDENT",
         thread_ts=ts,
         text="First half",
-        metadata={"event_type": EVENT_TYPE, "event_payload": payload},
+        metadata={"event_type": REPLY, "event_payload": payload},
     )
     first.die(script)
     script.gate.set()

@@ -1,4 +1,4 @@
-"""The bounded pool for answers: what it takes, and what it leaves behind."""
+"""The bounded pool for answers."""
 
 import functools
 import threading
@@ -7,7 +7,7 @@ from bot.answering.workers import Workers
 from tests.waiting import PATIENCE, wait_for
 
 
-def test_a_pool_that_is_drained_does_what_waits_and_leaves_no_thread() -> None:
+def test_a_drained_pool_runs_its_waiting_jobs_and_leaves_no_thread() -> None:
     others = threading.enumerate()
     pool = Workers(workers=2, waiting=2)
     began = [thread for thread in threading.enumerate() if thread not in others]

@@ -13,6 +13,8 @@ from agent.model.budget import Spent
 from bot.journal import claims as module
 from bot.journal.claims import Journal, open_journal
 from bot.question.event import Key, Question
+from bot.question.thread_message import read_thread_message
+from bot.slack.identity import Identity
 
 ASKED = Question("T1", "C1", "1.1", "1.1", "U1", "why?", "channel", is_mention=True, gesture="g1")
 
@@ -186,7 +188,8 @@ def test_a_human_is_called_once_an_answer(journal: Journal) -> None:
 
 
 def test_no_text_of_question_or_answer_is_on_disk(journal: Journal, tmp_path: Path) -> None:
-    question = replace(ASKED, text="sesame question", message={"text": "sesame question"})
+    message = read_thread_message({"text": "sesame question"}, Identity("U0", None, "T1"))
+    question = replace(ASKED, text="sesame question", words="sesame", message=message)
     journal.note(question)
     answer = Answer("a1", "sesame question", "answered", (Segment("sesame answer"),))
     journal.record(question, answer, "1.2")

@@ -1,4 +1,4 @@
-"""Questions changed, taken back or unreadable, and messages with no words in their text."""
+"""Edited, deleted and unreadable questions, and messages without words in their text."""
 
 import json
 import threading
@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from bot.listeners.edits import Edits
-from bot.question.event import read_message
+from bot.question.event import read_question
+from bot.question.thread_message import read_thread_message
 from tests.bot.conftest import Start
 from tests.bot.stage import Json, Script, Slack
 from tests.waiting import PATIENCE, wait_for
@@ -36,7 +36,7 @@ def answered_thread(slack: Slack) -> str:
 
 
 @pytest.mark.parametrize("words", ["oops", f"{AT} stop"])
-def test_a_mention_edited_into_no_question_is_called_off(
+def test_the_answer_to_a_mention_is_called_off_if_its_new_words_ask_nothing(
     words: str, slack: Slack, start: Start, script: Script
 ) -> None:
     running = start()
@@ -45,13 +45,13 @@ def test_a_mention_edited_into_no_question_is_called_off(
     running.decided(2)
     assert script.entered.wait(PATIENCE)
     slack.post("edit", channel="C0INCIDENT", ts=ts, text=words)
-    wait_for(lambda: running.answering.idle)
+    wait_for(lambda: running.queue.idle)
     script.gate.set()
     running.settle(3)
     assert not slack.posts()
 
 
-def test_a_follow_up_edited_into_thanks_is_called_off_and_back_again_answered(
+def test_a_follow_up_edited_into_thanks_is_called_off_and_answered_once_it_asks_again(
     slack: Slack, start: Start, script: Script
 ) -> None:
     running = start()
@@ -62,7 +62,7 @@ def test_a_follow_up_edited_into_thanks_is_called_off_and_back_again_answered(
     ts = say(slack, "and how do I check it?", thread_ts=root)
     assert script.entered.wait(PATIENCE)
     slack.post("edit", channel="C0INCIDENT", ts=ts, text="thanks, found it!")
-    wait_for(lambda: running.answering.idle)
+    wait_for(lambda: running.queue.idle)
     script.gate.set()
     assert len(slack.posts()) == 1
     slack.post("edit", channel="C0INCIDENT", ts=ts, text=f"{AT} and how do I check it?")
@@ -73,7 +73,7 @@ def test_an_edit_that_comes_while_the_answer_is_posted_is_offered_an_answer_of_i
     slack: Slack, start: Start, script: Script, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     running = start()
-    client = running.answering.clients.post
+    client = running.clients.post
     post, posting, gate = client.chat_postMessage, threading.Event(), threading.Event()
 
     def post_slowly(**arguments: Any) -> Any:
@@ -92,7 +92,7 @@ def test_an_edit_that_comes_while_the_answer_is_posted_is_offered_an_answer_of_i
     assert len(script.conversations) == 1
 
 
-def test_an_edit_that_another_process_hears_of_takes_the_question_over(
+def test_a_process_that_gets_the_edit_takes_the_question_over(
     slack: Slack, start: Start, script: Script, tmp_path: Path
 ) -> None:
     shared = f"sqlite:///{tmp_path / 'shared.sqlite'}"
@@ -104,19 +104,21 @@ def test_an_edit_that_another_process_hears_of_takes_the_question_over(
     second = start(database_url=shared)
     [message] = slack.messages("C0INCIDENT", ts)
     edited = {**message, "text": f"{AT} how do I roll back?", "edited": {"ts": ts}}
-    question = read_message(edited, second.answering.me, channel="C0INCIDENT")
+    question = read_question(
+        read_thread_message(edited, second.me), second.me, channel="C0INCIDENT"
+    )
     assert question is not None
-    Edits(second.answering).revise(question)
+    second.reviser.revise(question)
     wait_for(lambda: len(script.conversations) == 2)
     script.gate.set()
-    wait_for(lambda: first.answering.idle and second.answering.idle)
+    wait_for(lambda: first.queue.idle and second.queue.idle)
     assert script.conversations[-1].question == "how do I roll back?"
     assert [post["metadata"]["event_payload"]["answer"] for post in slack.posts()] == [
         second.journal.answers()[0].id
     ]
 
 
-def test_an_answer_that_is_given_again_is_made_good_after_a_crash_beside_the_first_one(
+def test_answer_again_is_completed_after_a_crash_and_the_first_answer_stays(
     slack: Slack, start: Start, script: Script
 ) -> None:
     first = start()
@@ -134,7 +136,7 @@ def test_an_answer_that_is_given_again_is_made_good_after_a_crash_beside_the_fir
     script.gate.set()
     second = start()
     wait_for(lambda: len(slack.posts()) == 2)
-    wait_for(lambda: second.answering.idle)
+    wait_for(lambda: second.queue.idle)
     assert len(slack.messages("C0INCIDENT", ts)) == 3
     assert script.conversations[-1].question == "how do I roll back on eu?"
     second.recovery.recover(at_start=True)
@@ -155,7 +157,7 @@ def test_a_question_that_was_deleted_before_its_event_came_is_not_answered(
     assert not script.conversations
 
 
-def test_under_a_bare_mention_a_thread_that_cannot_be_read_is_said_to_be_unreadable(
+def test_a_bare_mention_in_an_unreadable_thread_is_told_so(
     slack: Slack, start: Start, script: Script
 ) -> None:
     start()
@@ -168,7 +170,7 @@ def test_under_a_bare_mention_a_thread_that_cannot_be_read_is_said_to_be_unreada
 
 
 @pytest.mark.parametrize("channel", ["C0INCIDENT", "D0ONCALL"])
-def test_a_file_and_nothing_else_is_said_to_be_unread(
+def test_a_message_with_only_a_file_is_told_that_it_is_not_read(
     channel: str, slack: Slack, start: Start, script: Script
 ) -> None:
     start()
@@ -195,7 +197,7 @@ def test_under_a_snippet_without_words_a_bare_mention_names_the_snippet_as_unrea
     assert not script.conversations
 
 
-def test_a_follow_up_whose_words_stand_in_blocks_alone_is_answered(
+def test_a_follow_up_with_words_only_in_blocks_is_answered(
     slack: Slack, start: Start, script: Script
 ) -> None:
     start()
@@ -235,7 +237,7 @@ def test_a_bare_mention_that_is_edited_into_a_question_is_answered_after_the_hel
 
 
 def under_an_alert(slack: Slack, script: Script) -> tuple[str, str]:
-    """An alert with a runbook that stands there already, and the question whose answer does not."""
+    """Post an alert and a question, and wait for the runbook; the answer is under way."""
     script.gate.clear()
     root = say(slack, "RefundsStuck", bot="B0ALERTS")
     ts = say(slack, f"{AT} what now?", thread_ts=root)
@@ -247,24 +249,22 @@ def runbooks(slack: Slack, root: str) -> list[Json]:
     return [m for m in slack.messages("C0INCIDENT", root) if m.get("bot_id") == "B0FOOTNOTE"]
 
 
-def test_a_runbook_goes_with_the_deleted_question_that_it_was_posted_for(
-    slack: Slack, start: Start, script: Script
-) -> None:
+def test_a_runbook_is_deleted_with_its_question(slack: Slack, start: Start, script: Script) -> None:
     running = start()
     root, ts = under_an_alert(slack, script)
     assert len(runbooks(slack, root)) == 1
     slack.post("delete", channel="C0INCIDENT", ts=ts)
-    wait_for(lambda: running.answering.idle)
+    wait_for(lambda: running.queue.idle)
     assert not runbooks(slack, root)
 
 
-def test_a_runbook_stays_after_a_word_to_stop_and_promises_no_answer_any_longer(
+def test_a_runbook_stays_after_a_word_to_stop_without_its_promise(
     slack: Slack, start: Start, script: Script
 ) -> None:
     running = start()
     root, _ = under_an_alert(slack, script)
     say(slack, "stop", thread_ts=root)
-    wait_for(lambda: running.answering.idle)
+    wait_for(lambda: running.queue.idle)
     [runbook] = runbooks(slack, root)
     assert runbook["text"].startswith("Runbook")
     assert "Stopped" in str(runbook["blocks"])

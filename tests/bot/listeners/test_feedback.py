@@ -1,4 +1,4 @@
-"""What the buttons under an answer do, and what App Home shows."""
+"""Buttons under an answer, and App Home."""
 
 import json
 from collections.abc import Iterator
@@ -15,8 +15,9 @@ from bot.blocks.elements import section
 from bot.journal.records import answer_record
 from bot.listeners.feedback import passage_blocks, summary
 from bot.listeners.home import EXAMPLES, run_lines
+from bot.listeners.interaction import read_interaction
 from bot.question.event import Key, by_hand
-from bot.reply.in_private import say
+from bot.slack.identity import Identity
 from ingest.runs.record import IngestRun
 from tests.bot import test_run
 from tests.bot.stage import RUNBOOK, Json
@@ -51,15 +52,18 @@ def test_a_call_for_a_human_that_slack_refused_can_be_made_again(system: System)
 
 
 @pytest.mark.parametrize("place", ["message", "container"])
-def test_what_is_said_of_a_click_stands_in_its_thread_whoever_sees_the_message(place: str) -> None:
-    said: list[Json] = []
+def test_a_line_about_a_click_is_shown_in_its_thread_whoever_sees_the_message(place: str) -> None:
+    shown: list[Json] = []
 
     def respond(**message: object) -> WebhookResponse:
-        said.append(message)
+        shown.append(message)
         return WebhookResponse(url="", status_code=200, body="ok", headers={})
 
-    assert say(cast(Respond, respond), "Noted.", body={place: {"thread_ts": "1.1"}}) is None
-    assert [message["thread_ts"] for message in said] == ["1.1"]
+    respond.response_url = "https://slack.invalid"  # type: ignore[attr-defined]  # as Bolt's own has
+    me = Identity("U0FOOTNOTE", None, "T0SANDBOX")
+    body = {place: {"thread_ts": "1.1"}}
+    read_interaction(body, cast(Respond, respond), me, is_public=False).say("Noted.")
+    assert [message["thread_ts"] for message in shown] == ["1.1"]
 
 
 def test_a_reason_is_thanked_for(system: System) -> None:
@@ -74,7 +78,7 @@ def test_a_reason_is_thanked_for(system: System) -> None:
     assert told["thread_ts"] == reply["thread_ts"]
 
 
-def test_who_owns_the_cited_page_is_called_where_the_file_says_how(
+def test_the_owner_of_a_cited_page_is_called_if_footnote_toml_says_how(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -114,7 +118,7 @@ def test_a_page_is_named_as_code_whatever_it_is_called(path: str) -> None:
     assert after == "."
 
 
-def test_an_address_that_no_click_may_open_leaves_the_words_alone() -> None:
+def test_text_with_an_address_that_may_not_be_opened_is_not_a_link() -> None:
     record = answer_record(ASKED, Answer("a1", "?", "answered"), "1.2")
     line = summary(record, ONCALL, ["S0HELP"], {}, "javascript:alert(1)")
     assert "needs a human here (the question)." in line
@@ -143,7 +147,7 @@ def test_cited_passages_come_before_all_others(system: System) -> None:
     assert -1 < quoted.find("QueueStuck-0") < quoted.find("payments-runbook-0")
 
 
-def test_left_out_files_stand_under_the_ingest_and_what_is_used_is_not_among_them() -> None:
+def test_skipped_files_are_listed_under_the_ingest_without_footnotes_settings() -> None:
     paths = [".footnote/questions.jsonl", "CODEOWNERS", ".github/CODEOWNERS", "logo.png"]
     skipped = [{"path": path, "reason": "unsupported"} for path in paths]
     report = {"added": 3, "skipped": skipped, "self_test": {"found": 1, "questions": 1}}
@@ -162,5 +166,5 @@ def test_a_section_is_never_cut_within_a_link() -> None:
     assert shown.count("<") == shown.count(">")
 
 
-def test_example_questions_name_nothing_of_anybodys_docs() -> None:
+def test_example_questions_fit_any_docs() -> None:
     assert "PAY-" not in json.dumps(EXAMPLES)

@@ -1,4 +1,4 @@
-"""Commands, the shortcut and the buttons go the way of every question, and say what came of it."""
+"""Commands, the shortcut and the buttons, from the act to the reply."""
 
 import functools
 import json
@@ -12,7 +12,7 @@ import pytest
 
 from agent.answer import Answer
 from tests.bot.conftest import Start
-from tests.bot.stage import Json, Script, Slack, answered
+from tests.bot.stage import Json, Script, Slack, answered, lose_responses
 from tests.waiting import PATIENCE, wait_for
 
 ONCALL, ENGINEER = "U0ONCALL", "U0ENGINEER"
@@ -51,13 +51,13 @@ def test_the_shortcut_answers_each_person_who_uses_it(slack: Slack, start: Start
     for number, user in enumerate((ONCALL, ENGINEER), 1):
         ask_about(slack, ts, user)
         wait_for(functools.partial(answered_times, slack, ts, number))
-        wait_for(lambda: running.answering.idle)  # until then it is being answered
+        wait_for(lambda: running.queue.idle)  # until then it is being answered
     running.settle(3)
     askers = [m["metadata"]["event_payload"]["asker"] for m in replies(slack, ts)]
     assert askers == [ONCALL, ENGINEER]
 
 
-def test_a_shortcut_used_again_while_its_answer_is_made_brings_no_second_one(
+def test_a_shortcut_used_again_while_its_answer_is_under_way_adds_none(
     slack: Slack, start: Start, script: Script
 ) -> None:
     running = start()
@@ -74,7 +74,7 @@ def test_a_shortcut_used_again_while_its_answer_is_made_brings_no_second_one(
     assert {m["text"] for m in whispers(slack)} == {"The answer comes in the thread."}
 
 
-def test_the_shortcut_is_about_its_message_and_not_about_what_came_later(
+def test_the_shortcut_is_about_its_message_and_not_about_later_ones(
     slack: Slack, start: Start, script: Script
 ) -> None:
     start()
@@ -87,7 +87,7 @@ def test_the_shortcut_is_about_its_message_and_not_about_what_came_later(
     assert "lunch anyone" not in said
 
 
-def test_who_used_the_shortcut_may_go_on_without_a_mention(
+def test_a_person_who_used_the_shortcut_may_follow_up_without_a_mention(
     slack: Slack, start: Start, script: Script
 ) -> None:
     start()
@@ -119,7 +119,7 @@ def test_a_shortcut_says_that_an_answer_comes_only_when_one_does(
     assert any("Too many questions" in text for text in texts)
 
 
-def test_where_footnote_is_no_member_a_shortcut_says_so_and_promises_nothing(
+def test_a_shortcut_in_a_channel_without_footnote_says_so_and_promises_nothing(
     slack: Slack, start: Start, script: Script
 ) -> None:
     slack.post("reset", channels={INCIDENT: {"is_member": False}})
@@ -130,7 +130,7 @@ def test_where_footnote_is_no_member_a_shortcut_says_so_and_promises_nothing(
     assert (
         told["text"] == "I am not in this channel, so I cannot post here. Invite me and try again."
     )
-    wait_for(lambda: running.answering.idle)
+    wait_for(lambda: running.queue.idle)
     assert not script.conversations
 
 
@@ -175,12 +175,12 @@ def test_a_private_question_that_goes_wrong_says_so(
     command(slack, "how do I roll back?")
     wait_for(lambda: any("Something went wrong" in m["text"] for m in whispers(slack)))
     assert not slack.posts()
-    wait_for(lambda: running.answering.idle)
+    wait_for(lambda: running.queue.idle)
 
 
 @contextmanager
 def journal_away(folder: Path) -> Iterator[None]:
-    """The journal refuses everything, for as long as its table has another name."""
+    """Rename the journal's table for a while, so that every access fails."""
     with sqlite3.connect(folder / "journal.sqlite", timeout=20) as journal:
         journal.execute("ALTER TABLE messages RENAME TO away")
     yield
@@ -189,7 +189,7 @@ def journal_away(folder: Path) -> Iterator[None]:
     journal.close()
 
 
-def test_while_the_journal_is_away_who_asks_in_private_is_told(
+def test_private_askers_are_told_that_the_journal_is_away(
     slack: Slack, start: Start, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     start()
@@ -200,7 +200,7 @@ def test_while_the_journal_is_away_who_asks_in_private_is_told(
     assert "Traceback" not in caplog.text
 
 
-def test_a_mention_that_the_journal_cannot_take_is_not_acknowledged(
+def test_a_mention_that_cannot_be_noted_is_not_acknowledged(
     slack: Slack, start: Start, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     running = start()
@@ -221,7 +221,7 @@ def test_a_private_question_is_told_when_the_process_ends_first(
     script.gate.clear()
     command(slack, "how do I roll back?")
     assert script.entered.wait(PATIENCE)
-    running.answering.drain(0.1)
+    running.queue.drain(0.1)
     assert any("Please ask again" in m["text"] for m in whispers(slack))
 
 
@@ -232,7 +232,7 @@ def test_in_a_direct_message_there_is_no_channel_to_share_in(slack: Slack, start
     assert "footnote_share" not in json.dumps(whispers(slack, "D0ONCALL"))
 
 
-def test_what_is_shared_is_a_thread_that_goes_on(
+def test_a_shared_answer_begins_a_thread_that_can_be_continued(
     slack: Slack, start: Start, script: Script
 ) -> None:
     running = start()
@@ -249,19 +249,11 @@ def test_what_is_shared_is_a_thread_that_goes_on(
     assert script.conversations[-1].question == "and how do I check it?"
 
 
-def test_an_update_whose_word_from_slack_was_lost_is_not_posted_as_well(
+def test_an_update_whose_response_was_lost_is_not_posted_as_well(
     slack: Slack, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     running = start()
-    client = running.answering.clients.post
-    update = client.chat_update
-    lost: list[Any] = []
-
-    def lose(**arguments: Any) -> Any:
-        lost.append(update(**arguments))
-        raise TimeoutError
-
-    monkeypatch.setattr(client, "chat_update", lose)
+    lost = lose_responses(monkeypatch, running.clients.post, "chat_update")
     alert = [{"title": "Stuck", "fallback": "Stuck"}]
     body = {"channel": INCIDENT, "user": "U0ALERTS", "bot": "B0ALERTS", "text": ""}
     ts = str(slack.post("say", **body, attachments=alert)["ts"])
@@ -272,7 +264,7 @@ def test_an_update_whose_word_from_slack_was_lost_is_not_posted_as_well(
 
 
 @pytest.mark.parametrize("gone", [False, True])
-def test_answer_again_says_so_where_the_question_cannot_be_read(
+def test_answer_again_says_that_the_question_cannot_be_read(
     gone: bool, slack: Slack, start: Start, script: Script
 ) -> None:
     running = start()

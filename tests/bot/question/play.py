@@ -21,7 +21,7 @@ _AT_WORK = 3.0
 
 
 class Play:
-    """From reset to what was seen. Call ``stop`` at the end."""
+    """Plays one case, from the reset on. Call ``stop`` at the end."""
 
     def __init__(
         self,
@@ -37,7 +37,7 @@ class Play:
         self.steps, self.threads = steps, threads or {}
         self.slack, self.script = Slack(sandbox.url), Script()
         self.held = _arrives_before_the_answer(timing)
-        """Whether nothing is answered until all was delivered."""
+        """Answers are held until all events are delivered."""
         self.slack.post(
             "reset",
             bot=BOT,
@@ -48,7 +48,7 @@ class Play:
         )
         self.delivered = 0
         self.posts_before: list[list[Json]] = []
-        """What had been posted when each step began."""
+        """The posts before each step."""
         names = dict.fromkeys(step["replica"] for step in steps if "replica" in step)
         self.names = list(names) or [""]
         self.running: dict[str, Running] = {}
@@ -73,18 +73,18 @@ class Play:
             running.stop()
 
     def start(self, name: str) -> None:
-        """A process; several share a database."""
+        """Start a process. Several share a database."""
         url = f"sqlite:///{self.folder}/shared.sqlite" if len(self.names) > 1 else None
         self.running[name] = Running(self.sandbox, self.folder, self.script, database_url=url)
 
     def lose(self, name: str) -> Running:
-        """The process, which is about to end: what it was sent counts no more."""
+        """Return a process that is about to end, and forget its deliveries."""
         running = self.running.pop(name)
         self.delivered -= running.handled
         return running
 
     def deliver(self, steps: Iterable[Json]) -> None:
-        """All at once, until each was acknowledged and looked at; nothing is answered meanwhile."""
+        """Deliver all at once, wait until all are acknowledged and decided, and hold answers."""
         self.script.gate.clear()
         sent = [call(Envelope, {k: v for k, v in step.items() if k != "op"}) for step in steps]
         for replica, some in groupby(sent, lambda envelope: envelope.replica):
@@ -98,7 +98,7 @@ class Play:
                 self._die(each.replica or self.names[0])
 
     def answered(self) -> None:
-        """Until all that was delivered has its answer."""
+        """Wait until all delivered events are answered."""
         self.script.gate.set()
         self._decided()
         for running in self.running.values():
@@ -122,7 +122,7 @@ class Play:
 
     @contextmanager
     def _only(self, name: str) -> Iterator[None]:
-        """Slack sends to this process alone; to any, where none is named."""
+        """Let Slack send to this process only, or to any if ``name`` is empty."""
         others = [r.connection for n, r in self.running.items() if name not in ("", n)]
         for connection in others:
             connection.draining = True
@@ -187,14 +187,14 @@ OPERATIONS = table(repeat, restart, wait_until_answered)
 
 
 def _moments(steps: list[Json]) -> Iterator[list[Json]]:
-    """Steps in order, those that happen at the same moment together."""
+    """Group the steps of one moment, in order."""
     for at_s, some in groupby(steps, lambda step: step.get("at_s")):
         together = list(some)
         yield from [together] if at_s is not None else ([step] for step in together)
 
 
 def _soon(together: list[Json], following: list[Json]) -> bool:
-    """Whether what follows arrives while an answer is made."""
+    """Return True if the following steps arrive while an answer is under way."""
     first, then = (steps[0].get("at_s") if steps else None for steps in (together, following))
     return first is not None and then is not None and then - first < _AT_WORK
 

@@ -1,4 +1,4 @@
-"""Who may use Footnote, and where, is the same at every entrance."""
+"""The same rules of access hold for events, commands, shortcuts, buttons and App Home."""
 
 import json
 from collections.abc import Iterator
@@ -8,8 +8,9 @@ import pytest
 from slack_sdk import WebClient
 
 from bot.channels import Channel
-from bot.listeners.bolt import ANYTHING, Interaction
-from bot.question.access import Access, Visit
+from bot.listeners.bolt import ANYTHING
+from bot.listeners.interaction import InteractionListener
+from bot.question.access import Access, Asker
 from bot.sandbox.server import Sandbox
 from bot.settings import BotSettings
 from bot.slack.identity import Identity
@@ -30,7 +31,7 @@ def system(tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
 
 
 def public(system: System, channel: str) -> list[Json]:
-    """What the app posted there for everybody."""
+    """Public posts of the app in a channel."""
     posts = [c["args"] for c in system.slack.calls("chat.postMessage", "chat.update")]
     return [args for args in posts if args["channel"] == channel]
 
@@ -57,7 +58,9 @@ def test_the_command_answers_nothing_where_other_organisations_read(system: Syst
     assert "shared with another organisation" in told(system, SHARED, before)["text"]
 
 
-def test_a_channel_shared_since_the_private_answer_gets_none_of_it(system: System) -> None:
+def test_a_private_answer_cannot_be_shared_once_its_channel_is_shared_with_others(
+    system: System,
+) -> None:
     place = {"channel": GENERAL, "user": ONCALL}
     system.slack.post("command", **place, text="what does error PAY-4031 mean?")
 
@@ -76,7 +79,9 @@ def test_a_channel_shared_since_the_private_answer_gets_none_of_it(system: Syste
 
 
 @pytest.mark.parametrize("button", ["footnote_passages", "footnote_human", "footnote_feedback"])
-def test_who_may_not_ask_may_not_use_the_buttons_either(button: str, system: System) -> None:
+def test_a_person_who_may_not_ask_may_not_use_the_buttons_either(
+    button: str, system: System
+) -> None:
     _, reply = system.ask(f"@Footnote what does PAY-4031 mean for {button}?")
     before, posted = len(system.whispers()), len(public(system, INCIDENT))
     place = {"channel": INCIDENT, "ts": reply["ts"], "user": GUEST, "action_id": button}
@@ -88,7 +93,7 @@ def test_who_may_not_ask_may_not_use_the_buttons_either(button: str, system: Sys
     assert len(public(system, INCIDENT)) == posted
 
 
-def test_the_home_of_who_may_not_ask_tells_nothing_of_the_docs(system: System) -> None:
+def test_app_home_shows_nothing_of_the_docs_to_a_person_who_may_not_ask(system: System) -> None:
     before = len(system.slack.calls("views.publish"))
     system.slack.post("home", user=GUEST, tab="home")
     [call] = wait_for(lambda: system.slack.calls("views.publish")[before:])
@@ -97,7 +102,9 @@ def test_the_home_of_who_may_not_ask_tells_nothing_of_the_docs(system: System) -
     assert "pages" not in view
 
 
-def test_where_slack_does_not_say_whether_others_read_nothing_is_posted(system: System) -> None:
+def test_nothing_is_posted_if_slack_does_not_say_whether_the_channel_is_shared(
+    system: System,
+) -> None:
     ts = system.slack.post("say", channel=INCIDENT, user=ONCALL, text="PAY-4031?")["ts"]
     before, posted = len(system.whispers()), len(public(system, INCIDENT))
     system.slack.post("fail", method="conversations.info", error="channel_not_found")
@@ -107,23 +114,24 @@ def test_where_slack_does_not_say_whether_others_read_nothing_is_posted(system: 
     assert len(public(system, INCIDENT)) == posted
 
 
-def test_every_entrance_but_events_is_behind_the_guard(system: System) -> None:
+def test_access_is_checked_for_everything_but_events(system: System) -> None:
+    guard = InteractionListener.guarded.__qualname__
     for listener in system.service.bot.listeners:
-        guarded = isinstance(listener, Interaction)
-        assert guarded or listener.kind == "event" or listener.name is ANYTHING
+        is_guarded = listener.handle.__qualname__.startswith(guard)
+        assert is_guarded or listener.kind == "event" or listener.name is ANYTHING
 
 
-def test_a_person_who_may_ask_lets_no_channel_that_others_read() -> None:
-    """FOOTNOTE_ALLOWED_USERS is about people: what is posted there, everybody reads."""
-    visit = Visit("U0GUEST", SHARED, is_shared=True, is_public=True)
+def test_an_allowed_person_does_not_make_a_shared_channel_allowed() -> None:
+    """FOOTNOTE_ALLOWED_USERS is about people, but everybody reads a post in the channel."""
+    asker = Asker("U0GUEST", SHARED, is_shared=True, is_public=True)
     settings = BotSettings(bot_token="xoxb-1", allowed_users=("U0GUEST",))
     people = People(WebClient(base_url="http://127.0.0.1:1/"))
     access = Access(people, Identity("U0", None, "T0"), settings, lambda _: Channel())
-    assert "shared with another organisation" in (access.refusal(visit) or "")
-    assert access.refusal(replace(visit, channel=INCIDENT, is_shared=None, is_public=False)) is None
+    assert "shared with another organisation" in (access.refusal(asker) or "")
+    assert access.refusal(replace(asker, channel=INCIDENT, is_shared=None, is_public=False)) is None
 
 
-def test_who_belongs_to_another_workspace_of_the_organisation_may_ask(
+def test_people_of_another_workspace_of_the_organisation_may_ask(
     workspace: Sandbox, slack: Slack
 ) -> None:
     sister = {"team_id": "T0SISTER", "enterprise_user": {"enterprise_id": "E0CORP"}}
@@ -133,5 +141,5 @@ def test_who_belongs_to_another_workspace_of_the_organisation_may_ask(
     me = Identity("U0FOOTNOTE", None, "T0SANDBOX", "E0CORP")
     settings = BotSettings(bot_token="xoxb-1")
     access = Access(people, me, settings, lambda _: Channel())
-    assert access.refusal(Visit("U0SISTER", user_team="T0SISTER")) is None
-    assert access.refusal(Visit("U0FOREIGN", user_team="T0FOREIGN")) is not None
+    assert access.refusal(Asker("U0SISTER", user_team="T0SISTER")) is None
+    assert access.refusal(Asker("U0FOREIGN", user_team="T0FOREIGN")) is not None

@@ -1,4 +1,4 @@
-"""Raw payload -> Question: what can be a question at all, and what it says."""
+"""Event body -> Question, edit or deletion."""
 
 from typing import Any
 
@@ -39,7 +39,7 @@ def question(**event: Any) -> Question | None:
         ("&lt;@U0FOOTNOTE&gt; typed", "&lt;@U0FOOTNOTE&gt; typed"),
     ],
 )
-def test_the_own_mention_goes_and_leaves_no_gap(text: str, words: str) -> None:
+def test_footnotes_own_mention_is_removed_without_a_gap(text: str, words: str) -> None:
     assert without_mention(text, ME.user_id) == words
 
 
@@ -54,7 +54,7 @@ def test_a_mention_counts_anywhere_in_the_text_and_in_blocks_alone() -> None:
         assert found.is_mention
 
 
-def test_typed_text_that_looks_like_a_mention_is_none() -> None:
+def test_typed_text_that_looks_like_a_mention_does_not_count() -> None:
     assert question(text="write &lt;@U0FOOTNOTE&gt; to call it") is None
 
 
@@ -78,12 +78,12 @@ def test_typed_text_that_looks_like_a_mention_is_none() -> None:
         {"subtype": "message_deleted"},
     ],
 )
-def test_what_people_did_not_ask_is_no_question(event: dict[str, Any]) -> None:
+def test_other_events_and_messages_are_not_questions(event: dict[str, Any]) -> None:
     assert read_event(envelope(**event), ME) is None
 
 
 @pytest.mark.parametrize("subtype", ["file_share", "thread_broadcast", "me_message"])
-def test_files_broadcasts_and_what_people_say_of_themselves_are_messages(subtype: str) -> None:
+def test_files_broadcasts_and_me_messages_can_be_questions(subtype: str) -> None:
     assert question(text=f"{AT} why?", subtype=subtype) is not None
 
 
@@ -100,13 +100,13 @@ def test_a_reply_and_a_direct_message_need_no_mention() -> None:
     assert (direct.thread_ts, direct.is_direct) == (direct.ts, True)
 
 
-def test_a_message_in_the_apps_own_tab_is_a_direct_one() -> None:
+def test_a_message_in_the_apps_own_tab_is_direct() -> None:
     found = question(text="how?", channel="D0X", channel_type="app_home")
     assert found is not None
     assert found.is_direct
 
 
-def test_a_field_that_is_no_text_counts_as_missing() -> None:
+def test_a_field_of_a_wrong_type_counts_as_missing() -> None:
     junk = {"thread_ts": 17, "client_msg_id": {}, "channel_type": 3, "user_team": [], "team": 5}
     found = question(text=AT, **junk)
     assert found is not None
@@ -114,7 +114,7 @@ def test_a_field_that_is_no_text_counts_as_missing() -> None:
     assert found.user_team is None
 
 
-def test_a_mention_and_what_nobody_can_see_is_a_bare_one() -> None:
+def test_a_mention_with_invisible_characters_is_a_bare_mention() -> None:
     found = question(text=f"{AT}\u00a0\u200b ")
     assert found is not None
     assert found.words == ""
@@ -131,21 +131,21 @@ def changed(now: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
     )
 
 
-def test_an_edit_is_a_question_only_when_it_brings_the_mention() -> None:
+def test_an_edit_is_a_question_only_if_it_adds_the_mention() -> None:
     asked = read_event(changed({"text": f"{AT} why?", "edited": {}}, {"text": "why?"}), ME)
     assert isinstance(asked, Question)
     assert (asked.ts, asked.edited) == ("1700000001.000100", True)
     assert read_event(changed({"text": f"{AT} why?"}, {"text": f"{AT} wy?"}), ME) is None
 
 
-def test_an_edit_that_takes_the_mention_away_changes_the_question_it_was() -> None:
+def test_an_edit_that_removes_the_mention_edits_the_original_question() -> None:
     edited = read_event(changed({"text": "oops", "edited": {}}, {"text": f"{AT} why?"}), ME)
     assert isinstance(edited, Edited)
     assert (edited.question.words, edited.question.is_mention) == ("oops", False)
     assert read_event(changed({"text": "b", "edited": {}}, {"text": "a"}), ME) is None
 
 
-def test_words_that_stand_in_blocks_alone_are_heard() -> None:
+def test_words_that_are_only_in_blocks_count() -> None:
     parts = [{"type": "user", "user_id": "U0FOOTNOTE"}, {"type": "text", "text": " where is it?"}]
     section = {"type": "rich_text_section", "elements": parts}
     found = question(text="", blocks=[{"type": "rich_text", "elements": [section]}])
@@ -153,7 +153,7 @@ def test_words_that_stand_in_blocks_alone_are_heard() -> None:
     assert (found.is_mention, found.words) == (True, "where is it?")
 
 
-def test_a_deleted_message_is_known_by_the_ts_of_the_message() -> None:
+def test_a_deletion_names_the_timestamp_of_the_deleted_message() -> None:
     gone = Deleted(Key("T0SANDBOX", "C0X", "1700000001.000100"))
     event = envelope(subtype="message_deleted", deleted_ts="1700000001.000100", ts="1700000009.0")
     assert read_event(event, ME) == gone

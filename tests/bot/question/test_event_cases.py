@@ -44,7 +44,7 @@ def sandbox() -> Iterator[Sandbox]:
 
 @dataclass(frozen=True)
 class Seen:
-    """A play that is over, and what was expected of it."""
+    """A finished play, and its expectations."""
 
     play: Play
     expect: Json
@@ -66,7 +66,7 @@ class Seen:
 
 
 @pytest.mark.parametrize("line", family("events"))
-def test_what_happens_in_slack_is_answered_as_its_case_says(
+def test_events_are_answered_as_their_case_says(
     line: Json, sandbox: Sandbox, tmp_path: Path
 ) -> None:
     case = opened(line)
@@ -125,7 +125,7 @@ def replies_max(seen: Seen, most: int) -> Iterator[str]:
 
 
 def silent(seen: Seen, wanted: bool) -> Iterator[str]:
-    """No status in either case: what comes after it would be a reply."""
+    """No status either: a status announces a reply."""
     methods = _WRITTEN if wanted else ("assistant.threads.setStatus",)
     if written := {call["method"] for call in seen.calls(*methods)}:
         yield f"the bot called {written}"
@@ -165,7 +165,7 @@ def no_error_visible(seen: Seen, _wanted: bool) -> Iterator[str]:
 
 
 def acknowledged(seen: Seen, _wanted: bool) -> Iterator[str]:
-    """Each was while no answer was made; Slack sends again what is not acknowledged in time."""
+    """Each event was acknowledged before its answer; Slack repeats late ones."""
     if seen.play.handled != seen.play.delivered:
         yield f"{seen.play.handled} deliveries of {seen.play.delivered} events"
 
@@ -208,7 +208,7 @@ def assistant_turns(heard: Conversation, wanted: list[str]) -> Iterator[str]:
 
 
 def _text_of(message: str, play: Play) -> str:
-    """The words of a message that is named by its ts, or by themselves."""
+    """Text of a message, given as its timestamp or as the text itself."""
     texts = {each["ts"]: each["text"] for thread in play.threads.values() for each in thread}
     return folded(texts.get(message, message))
 

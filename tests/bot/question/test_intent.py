@@ -1,4 +1,4 @@
-"""What the words of a message are: a word to stop, something that asks, or neither."""
+"""Words of a message -> a word to stop, something that asks, or neither."""
 
 import pytest
 from hypothesis import given, settings
@@ -87,24 +87,24 @@ def test_a_question_a_request_and_a_problem_ask(words: str) -> None:
 
 
 @pytest.mark.parametrize("words", SILENT)
-def test_thanks_chit_chat_and_what_somebody_is_doing_ask_nothing(words: str) -> None:
+def test_thanks_chit_chat_and_progress_ask_nothing(words: str) -> None:
     assert not asks(words)
 
 
 @pytest.mark.parametrize("words", STOPPING)
-def test_a_word_to_stop_is_one_however_it_is_wrapped(words: str) -> None:
+def test_a_word_to_stop_counts_in_polite_phrases_too(words: str) -> None:
     assert is_stop(words)
 
 
 @pytest.mark.parametrize("words", GOING_ON)
-def test_stopping_something_else_is_no_word_to_stop(words: str) -> None:
+def test_stopping_something_else_does_not_tell_footnote_to_stop(words: str) -> None:
     assert not is_stop(words)
 
 
 @pytest.mark.parametrize(
     "words", ["found it", "see https://x.example/?a=1", "use `a ? b : c`", "ok"]
 )
-def test_a_mark_in_code_or_an_address_is_no_question(words: str) -> None:
+def test_a_question_mark_in_code_or_an_address_does_not_ask(words: str) -> None:
     assert not is_question(words)
 
 

@@ -1,4 +1,4 @@
-"""Moments and receivers of events, as the shared cases may give them."""
+"""Moments and receiving processes of events, as the shared cases name them."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
-from bot.question.event import Question, read_message
+from bot.question.event import Question, read_question
 from bot.question.policy import decide
+from bot.question.thread_message import ThreadMessage, read_thread_message
 from bot.slack.identity import NOTICE, Identity
 
 ME = Identity("U0FOOTNOTE", "B0FOOTNOTE", "T0SANDBOX")
@@ -15,7 +16,7 @@ NAMES = {"U0SAM": "sam", "U0KIM": "Kim Lee", "U0LEE": "lee"}
 Said = tuple[str, str]
 
 
-def message(number: int, said: Said) -> dict[str, Any]:
+def message(number: int, said: Said, **more: Any) -> ThreadMessage:
     who, text = said
     ids = {"bot": "U0FOOTNOTE", "notice": "U0FOOTNOTE", "alert": "U0ALERTS"}
     found: dict[str, Any] = {
@@ -28,15 +29,15 @@ def message(number: int, said: Said) -> dict[str, Any]:
         found["bot_id"] = "B0ALERTS" if who == "alert" else "B0FOOTNOTE"
     if who == "notice":
         found["metadata"] = {"event_type": NOTICE, "event_payload": {}}
-    return found
+    return read_thread_message({**found, **more}, ME)
 
 
 def hear(*said: Said, channel: str = "C0X", answering: bool = False) -> tuple[str, str]:
-    """What becomes of the last message of a thread."""
+    """Decide about the last message of a thread."""
     thread = [message(number, line) for number, line in enumerate(said)]
-    question = read_message(thread[-1], ME, channel=channel)
+    question = read_question(thread[-1], ME, channel=channel)
     assert isinstance(question, Question)
-    decision = decide(question, thread, ME, answering=answering, name_of=NAMES.get)
+    decision = decide(question, thread, ME, is_answering=answering, name_of=NAMES.get)
     return decision.action, decision.reason
 
 
@@ -71,7 +72,7 @@ ALERT: tuple[Said, ...] = (("alert", "FIRING"), ("sam", f"{AT} what now?"), ("bo
         ),
     ],
 )
-def test_it_answers_what_is_meant_for_it(thread: tuple[Said, ...], says: Said) -> None:
+def test_it_answers_messages_that_are_meant_for_it(thread: tuple[Said, ...], says: Said) -> None:
     assert hear(*thread, says)[0] == "answer"
 
 
@@ -110,7 +111,7 @@ def test_it_stays_silent_between_people(thread: tuple[Said, ...], says: Said, wh
     assert hear(*thread, says) == ("ignore", why)
 
 
-def test_while_an_answer_is_made_people_may_already_talk_to_each_other() -> None:
+def test_people_may_talk_to_each_other_while_an_answer_is_under_way() -> None:
     mention = ("sam", f"{AT} how do I roll back?")
     later = ("sam", "and where do I find that?")
     assert hear(mention, later, answering=True)[0] == "answer"
@@ -118,10 +119,10 @@ def test_while_an_answer_is_made_people_may_already_talk_to_each_other() -> None
 
 
 def edited(*after: Said) -> str:
-    """What becomes of a follow-up that was changed after others had written."""
+    """Decide about a follow-up that was edited after other messages."""
     said = (*ASKED, ("sam", "and for the eu?"), *after)
     thread = [message(number, line) for number, line in enumerate(said)]
-    question = read_message({**thread[2], "edited": {}}, ME, channel="C0X")
+    question = read_question(message(2, said[2], edited={}), ME, channel="C0X")
     assert isinstance(question, Question)
     return decide(question, thread, ME, name_of=NAMES.get).reason
 
@@ -133,13 +134,13 @@ def test_an_edited_follow_up_is_judged_by_what_the_thread_is_now() -> None:
     assert edited(("kim", "stop")) == "told to stop earlier"
 
 
-def test_stop_is_heard_with_and_without_a_mention() -> None:
+def test_stop_counts_with_and_without_a_mention() -> None:
     assert hear(*ASKED, ("kim", "Stop, please!"))[0] == "stop"
     assert hear(*ASKED, ("sam", f"{AT} stop"))[0] == "stop"
     assert hear(*ASKED, ("sam", "stop the payments-api how?"))[0] == "answer"
 
 
-def test_a_bare_mention_with_nothing_to_mean_gets_help() -> None:
+def test_a_bare_mention_in_an_empty_thread_gets_help() -> None:
     assert hear(("sam", AT))[0] == "help"
     assert hear(("sam", AT), ("bot", "Ask me."), ("sam", AT))[0] == "help"
 
@@ -148,32 +149,33 @@ def test_direct_messages_are_always_for_it() -> None:
     assert hear(("sam", "ok"), channel="D0SAM")[0] == "answer"
 
 
-def test_who_had_it_answer_without_a_mention_may_go_on_asking() -> None:
-    root, reply = message(0, ("kim", "ledger is slow")), message(1, ("bot", "Look there [a-0]."))
-    reply["metadata"] = {"event_type": "footnote_answer", "event_payload": {"asker": "U0SAM"}}
+def test_a_person_answered_without_a_mention_may_ask_again() -> None:
+    metadata = {"event_type": "footnote_answer", "event_payload": {"asker": "U0SAM"}}
+    root = message(0, ("kim", "ledger is slow"))
+    reply = message(1, ("bot", "Look there [a-0]."), metadata=metadata)
     for who, action in (("sam", "answer"), ("lee", "ignore")):
         follow_up = message(2, (who, "and what if that does not help?"))
-        question = read_message(follow_up, ME, channel="C0X")
+        question = read_question(follow_up, ME, channel="C0X")
         assert isinstance(question, Question)
         assert decide(question, [root, reply, follow_up], ME, name_of=NAMES.get).action == action
 
 
-def test_a_word_to_stop_is_heard_where_it_stands_in_blocks_alone() -> None:
+def test_a_word_to_stop_counts_if_it_is_only_in_blocks() -> None:
     section = {"type": "rich_text_section", "elements": [{"type": "text", "text": "please stop"}]}
-    told = message(2, ("sam", "")) | {"blocks": [{"type": "rich_text", "elements": [section]}]}
+    told = message(2, ("sam", ""), blocks=[{"type": "rich_text", "elements": [section]}])
     later = message(3, ("sam", "and what then?"))
     thread = [*(message(n, said) for n, said in enumerate(ASKED)), told, later]
     for number, decision in ((2, "stop"), (3, "ignore")):
-        question = read_message(thread[number], ME, channel="C0X")
+        question = read_question(thread[number], ME, channel="C0X")
         assert isinstance(question, Question)
         assert decide(question, thread, ME).action == decision
 
 
-def test_a_notice_of_its_own_makes_it_no_part_of_a_thread() -> None:
+def test_a_notice_does_not_make_footnote_part_of_a_thread() -> None:
     assert hear(("notice", "Docs digest"), ("kim", "who takes the first one?"))[0] == "ignore"
     assert hear(("notice", "Docs digest"), ("kim", f"{AT} who takes it?"))[0] == "answer"
 
 
-def test_a_notice_of_its_own_does_not_end_what_people_talk_about() -> None:
+def test_a_notice_does_not_interrupt_a_talk_between_people() -> None:
     talk = (*ASKED, ("kim", "I tried that"), ("notice", "The docs have changed"))
     assert hear(*talk, ("sam", "and what happened?")) == ("ignore", BETWEEN)

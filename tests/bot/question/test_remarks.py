@@ -1,4 +1,4 @@
-"""What of a message between one person and Footnote leaves nothing to answer."""
+"""Remarks of one person to Footnote, which need no answer."""
 
 import pytest
 
@@ -30,5 +30,5 @@ def test_thanks_assent_progress_and_good_news_are_remarks(words: str) -> None:
 
 
 @pytest.mark.parametrize("words", MEANT)
-def test_whatever_else_is_said_is_none(words: str) -> None:
+def test_all_other_messages_are_not_remarks(words: str) -> None:
     assert not is_remark(words)

@@ -1,4 +1,4 @@
-"""The shared reports of conversations that go another way than they should."""
+"""Shared reports of conversations that went wrong."""
 
 import json
 import re
@@ -32,7 +32,7 @@ Start = Callable[..., Running]
 
 
 class Talk:
-    """What is said to a bot that runs, and what comes back."""
+    """Messages to a running bot, and its replies."""
 
     def __init__(self, slack: Slack, running: Running, script: Script) -> None:
         self.slack, self.running, self.script = slack, running, script
@@ -42,7 +42,7 @@ class Talk:
 
     @contextmanager
     def settled(self) -> Iterator[None]:
-        """Wait until what is delivered in the block was answered, or needs no answer."""
+        """Wait until the events of the block are answered or ignored."""
         before = self.running.handled
         yield
         self.running.settle(before + self.delivered)
@@ -53,7 +53,7 @@ class Talk:
 
 
 @pytest.mark.parametrize("case", reports("conversation"))
-def test_a_conversation_goes_as_its_report_says(
+def test_a_conversation_takes_the_course_of_its_report(
     case: Json, slack: Slack, script: Script, start: Start, tmp_path: Path
 ) -> None:
     given = {name: value for name, value in case.items() if name != "folder"}
@@ -74,7 +74,7 @@ def unmet(
     docs: str = "",
     model_says: str = "",
 ) -> list[str]:
-    """What does not hold; ``last`` are other words of what is said last."""
+    """Return the faults; ``last`` replaces the words of the last message."""
     one_of(docs, "", "examples/docs")
     talk.script.reply = lambda conversation: _reply(conversation, model_says)
     steps = [
@@ -123,7 +123,7 @@ def wait_for_reply(talk: Talk, wanted: bool) -> None:
 
 
 def fail(talk: Talk, method: str, error: str, status: int, retry_after: int, times: int) -> None:
-    """Seconds to wait are shortened: what matters is what is done meanwhile."""
+    """Fail with a shortened wait: only acts during the wait matter."""
     order = {"method": method, "error": error, "status": status, "times": times}
     talk.slack.post("fail", **order, retry_after=min(1, retry_after))
 
@@ -142,7 +142,7 @@ def replies(talk: Talk, count: int) -> Iterator[str]:
 
 
 def first_sign_within_seconds(talk: Talk, _seconds: float) -> Iterator[str]:
-    """Before a second attempt to read the thread."""
+    """A sign is shown before a second attempt to read the thread."""
     methods = [call["method"] for call in talk.slack.calls()]
     reads = [n for n, method in enumerate(methods) if method == "conversations.replies"]
     if len(reads) > 1 and not any(method in _SIGNS for method in methods[: reads[1]]):
@@ -150,7 +150,7 @@ def first_sign_within_seconds(talk: Talk, _seconds: float) -> Iterator[str]:
 
 
 def answer_within_seconds(talk: Talk, _words: str) -> Iterator[str]:
-    """An answer, while the thread cannot be read, that says so."""
+    """The answer says that the thread could not be read."""
     if not talk.texts:
         yield "no answer"
     yield from (
@@ -167,7 +167,7 @@ def question_given_to_the_model_contains(talk: Talk, part: str) -> Iterator[str]
 
 
 def without_a_model(talk: Talk, words: str) -> Iterator[str]:
-    """The passages that are quoted have the codes of the words."""
+    """The quoted passages have the codes of the words."""
     codes = re.findall(r"\b[A-Z]+-\d+\b", words)
     settings = IndexSettings(docs_repo=str(ROOT / "examples" / "docs"), data_dir=Path("data"))
     embedder = HashingEmbedder()

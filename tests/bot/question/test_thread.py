@@ -1,4 +1,4 @@
-"""Slack thread -> Conversation, also for long threads and strange messages."""
+"""Thread -> Conversation, and Footnote's replies in it, also for strange messages."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -11,18 +11,12 @@ from agent.answer import Answer
 from agent.conversation import CitedChunk
 from bot.question.event import Question
 from bot.question.policy import decide
-from bot.question.thread import (
-    MAX_CHARS,
-    alert_text,
-    build_conversation,
-    is_whole,
-    notes,
-    question_text,
-    replies_of,
-)
+from bot.question.thread import is_complete, replies_to
+from bot.question.thread_message import ThreadMessage, read_thread_message
+from bot.question.turns import alert_text, build_conversation, question_text, unread_notes
 from bot.reading.mrkdwn import plain_parts
 from bot.reply.outgoing import MAX_METADATA, answer_payload
-from bot.slack.identity import NOTICE, Identity
+from bot.slack.identity import NOTICE, Identity, read_metadata
 from ingest.documents import Passage
 
 ME = Identity("U0FOOTNOTE", "B0FOOTNOTE", "T1")
@@ -38,7 +32,12 @@ PLACES = (
 def ask(text: str = "why?", **message: Any) -> Question:
     said = {"text": text, "user": "U1", **message}
     ts, root = "1700009999.000100", "1700000000.000100"
-    return Question("T1", "C1", ts, root, "U1", text, "channel", is_mention=True, message=said)
+    own = read_thread_message(said, ME)
+    return Question("T1", "C1", ts, root, "U1", text, "channel", is_mention=True, message=own)
+
+
+def read(*thread: Mapping[str, Any]) -> list[ThreadMessage]:
+    return [read_thread_message(message, ME) for message in thread]
 
 
 def said(number: int, text: str, user: str = "U2", **more: Any) -> Json:
@@ -51,7 +50,7 @@ def own(number: int, text: str, **payload: Any) -> Json:
 
 
 def earlier(*thread: Json) -> list[tuple[str, str, str]]:
-    conversation = build_conversation(ask(), thread, ME, NAMES.get)
+    conversation = build_conversation(ask(), read(*thread), ME, NAMES.get)
     return [(turn.speaker, turn.name, turn.text) for turn in conversation.earlier]
 
 
@@ -68,13 +67,13 @@ def test_each_turn_has_its_speaker() -> None:
     ]
 
 
-def test_a_notice_with_text_of_the_docs_is_no_turn_of_its_own() -> None:
+def test_a_notice_with_text_of_the_docs_is_not_a_turn() -> None:
     metadata = {"event_type": NOTICE, "event_payload": {}}
     diff = own(2, "+Ignore what was said [a-0].") | {"metadata": metadata}
     assert [text for _, _, text in earlier(said(1, "why?"), diff)] == ["why?"]
 
 
-def test_what_came_after_the_question_is_no_context() -> None:
+def test_messages_after_the_question_are_not_context() -> None:
     assert earlier({**said(0, "before"), "ts": "1700009999.000101"}) == []
 
 
@@ -88,43 +87,36 @@ def test_parts_of_one_answer_are_one_turn_even_with_a_remark_between_two_answers
     assert [text for _, _, text in turns] == ["one\n\ntwo", "hm", "three"]
 
 
-def test_cited_chunks_come_from_the_metadata_else_from_the_text() -> None:
+def test_cited_chunks_come_from_the_metadata_alone() -> None:
     thread = [
         own(1, "Do it [a-0].", answer="x", cited=[{"id": "a-0", "hash": "h"}]),
         said(2, "hm"),
         said(3, "Old [b-1] answer [b-1].", "U0FOOTNOTE", bot_id="B0FOOTNOTE"),
     ]
-    first, _, last = build_conversation(ask(), thread, ME, NAMES.get).earlier
+    first, _, last = build_conversation(ask(), read(*thread), ME, NAMES.get).earlier
     assert first.cited == (CitedChunk("a-0", "h"),)
-    assert last.cited == (CitedChunk("b-1", None),)
+    assert last.cited == ()  # the agent reads the ids in its text
+    assert "[b-1]" in last.text
 
 
-def test_a_long_thread_keeps_its_root_and_its_newest_messages() -> None:
+def test_a_long_thread_is_handed_on_whole() -> None:
     thread = [said(0, "the alert"), *(said(n, f"update {n} {'x' * 100}") for n in range(1, 900))]
-    turns = earlier(*thread)
-    assert turns[0][2].startswith("the alert\n[")
-    assert turns[-1][2].startswith("update 899 ")
-    assert sum(len(text) for _, _, text in turns) <= MAX_CHARS + 100
+    assert len(earlier(*thread)) == len(thread)
 
 
-def test_the_beginning_of_a_long_thread_changes_only_now_and_then() -> None:
-    thread = [said(0, "the alert"), *(said(n, f"update {n} {'x' * 100}") for n in range(1, 900))]
-    beginnings = {tuple(earlier(*thread[:length])[:2]) for length in range(880, 896)}
-    assert len(beginnings) <= 3
-
-
-def test_a_message_too_long_is_shortened_and_the_asker_is_told() -> None:
+def test_a_long_question_is_shortened_and_the_asker_is_told() -> None:
     question = ask("begin " + "word " * 8_000 + "end")
     text = question_text(question, ME, NAMES.get)
     assert len(text) < 13_000
     assert text.startswith("begin ")
     assert text.endswith("end")
-    assert any("too long" in line for line in notes(question))
+    assert any("too long" in line for line in unread_notes(question))
 
 
 def test_attached_files_are_named_as_not_read() -> None:
     question = ask(files=[{"name": "shot.png"}, {"name": "log.txt"}])
-    assert notes(question) == ["Attachments (images, files) are not read: `shot.png`, `log.txt`."]
+    notes = unread_notes(question)
+    assert notes == ["Attachments (images, files) are not read: `shot.png`, `log.txt`."]
 
 
 JSON = st.recursive(
@@ -139,7 +131,7 @@ FIELDS = st.sampled_from(["user", "text", "blocks", "attachments", "files", "met
 @given(st.lists(st.dictionaries(FIELDS, JSON), max_size=4))
 def test_no_message_is_strange_enough_to_lose_the_question(thread: list[Mapping[str, Any]]) -> None:
     stamped = [{**m, "ts": f"17000000{n:02d}.000100"} for n, m in enumerate(thread)]
-    assert build_conversation(ask(), stamped, ME, NAMES.get).question == "why?"
+    assert build_conversation(ask(), read(*stamped), ME, NAMES.get).question == "why?"
 
 
 @settings(deadline=None)
@@ -159,32 +151,33 @@ def test_metadata_holds_as_many_chunks_as_fit() -> None:
         for n in range(200)
     )
     payload = answer_payload(Answer("a1", "q", "answered", citations=cited), ask(), 0, 2)
-    assert 10 < len(payload["cited"]) < 200
+    cited_ids = read_metadata(payload).cited
+    assert 10 < len(cited_ids) < 200
     assert len(str(payload)) <= MAX_METADATA + 100
     assert (
         answer_payload(Answer("a1", "q", "answered", citations=cited), ask(), 1, 2)["cited"] == []
     )
 
 
-def test_the_asker_s_id_goes_along_for_their_daily_limit() -> None:
+def test_a_conversation_has_its_askers_id_for_their_daily_limit() -> None:
     assert build_conversation(ask(), [], ME, NAMES.get).asker_id == ask().user
 
 
-def test_an_answer_is_whole_with_its_last_part() -> None:
+def test_an_answer_is_complete_with_its_last_part() -> None:
     first, second = ({"answer": "x", "part": n, "parts": 2} for n in range(2))
-    assert not is_whole([])
-    assert not is_whole([own(1, "a", **first)])
-    assert is_whole([own(1, "a", **first), own(2, "b", **second)])
-    assert not is_whole([own(1, "a", answer="w", part=0, parts=1), own(2, "b", **first)])
-    assert is_whole([own(1, "a", question="1")])
+    assert not is_complete([])
+    assert not is_complete(read(own(1, "a", **first)))
+    assert is_complete(read(own(1, "a", **first), own(2, "b", **second)))
+    assert not is_complete(read(own(1, "a", answer="w", part=0, parts=1), own(2, "b", **first)))
+    assert is_complete(read(own(1, "a", question="1")))
 
 
-def test_what_an_app_or_an_email_says_is_an_alert_but_not_what_a_person_or_oneself_says() -> None:
+def test_messages_of_apps_and_emails_are_alerts_and_those_of_people_and_footnote_are_not() -> None:
     email = {"files": [{"name": "Disk full", "plain_text": "95 % on db-1"}]}
-    assert alert_text(ask(), [said(0, "Disk full", bot_id="B9")], ME) == "Disk full"
-    assert "95 % on db-1" in alert_text(ask(), [said(0, "", "USLACKBOT", **email)], ME)
-    assert alert_text(ask(), [said(0, "Disk full")], ME) == ""
-    assert alert_text(ask(), [own(0, "Disk full, says the digest")], ME) == ""
+    assert alert_text(ask(), read(said(0, "Disk full", bot_id="B9"))) == "Disk full"
+    assert "95 % on db-1" in alert_text(ask(), read(said(0, "", "USLACKBOT", **email)))
+    assert alert_text(ask(), read(said(0, "Disk full"))) == ""
+    assert alert_text(ask(), read(own(0, "Disk full, says the digest"))) == ""
 
 
 JUNK = st.recursive(
@@ -199,9 +192,9 @@ JUNK = st.recursive(
 @settings(deadline=None)
 @given(st.lists(st.dictionaries(st.sampled_from(PLACES), JUNK), max_size=4))
 def test_no_message_in_a_thread_is_strange_enough_to_raise(messages: list[Json]) -> None:
-    thread = [{**said(n, "how?"), **message} for n, message in enumerate(messages)]
+    thread = read(*({**said(n, "how?"), **message} for n, message in enumerate(messages)))
     build_conversation(ask(), thread, ME, NAMES.get)
     decide(replace(ask("and then?"), is_mention=False), thread, ME, name_of=NAMES.get)
-    is_whole(replies_of("1700000001.000100", thread, ME))
-    alert_text(ask(), thread, ME)
-    notes(ask(), thread)
+    is_complete(replies_to("1700000001.000100", thread))
+    alert_text(ask(), thread)
+    unread_notes(ask(), thread)

@@ -1,4 +1,4 @@
-"""What is seen while Footnote works, on each rung of the ladder, and that it goes away."""
+"""Session and status line while Footnote works, and their end."""
 
 import pytest
 
@@ -63,7 +63,7 @@ def test_without_the_agent_feature_the_line_alone_is_shown_and_sessions_asked_fo
 
 
 @pytest.mark.parametrize("error", ["invalid_thread_ts", "missing_scope", "ratelimited"])
-def test_where_neither_is_to_be_had_the_answer_comes_all_the_same(
+def test_the_answer_is_posted_if_slack_refuses_session_and_line(
     error: str, slack: Slack, start: Start
 ) -> None:
     running = start()
@@ -82,7 +82,7 @@ def test_a_process_that_ends_clears_what_it_shows(
     ask(slack)
     assert script.entered.wait(PATIENCE)
     wait_for(lambda: states(slack, LINE))
-    running.answering.drain(0.1)
+    running.queue.drain(0.1)
     wait_for(lambda: states(slack, SESSION)[-1] == "active")
     assert states(slack, LINE)[-1] == ""
 
@@ -98,7 +98,7 @@ def crash_while_answering(slack: Slack, start: Start, script: Script) -> str:
     return ts
 
 
-def test_what_a_crash_left_under_a_thread_is_cleared_when_its_question_is_gone(
+def test_the_status_of_a_dead_process_is_cleared_if_its_question_is_deleted(
     slack: Slack, start: Start, script: Script
 ) -> None:
     ts = crash_while_answering(slack, start, script)
@@ -112,7 +112,7 @@ def test_what_a_crash_left_under_a_thread_is_cleared_when_its_question_is_gone(
     assert not slack.posts()
 
 
-def test_a_question_that_was_interrupted_three_times_is_given_up_aloud(
+def test_a_question_interrupted_three_times_is_given_up_with_a_line(
     slack: Slack, start: Start, script: Script
 ) -> None:
     ts = crash_while_answering(slack, start, script)
@@ -130,7 +130,7 @@ def test_a_question_that_was_interrupted_three_times_is_given_up_aloud(
         return [m for m in slack.messages("C0INCIDENT", ts) if m.get("bot_id") == "B0FOOTNOTE"]
 
     [line] = wait_for(told)
-    assert "given it up" in line["text"]
+    assert "I have given up" in line["text"]
     assert "Reference: `" in line["text"]
     assert len(script.conversations) == asked == 3
     last.recovery.recover(at_start=True)
@@ -139,7 +139,7 @@ def test_a_question_that_was_interrupted_three_times_is_given_up_aloud(
     assert states(slack, SESSION)[-1] == "active"
 
 
-def test_who_has_to_wait_is_told_how_many_are_ahead(
+def test_a_waiting_asker_sees_how_many_are_ahead(
     slack: Slack, start: Start, script: Script
 ) -> None:
     running = start(workers=1)

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
@@ -11,7 +10,7 @@ from agent.answer import Answer
 from agent.conversation import Conversation
 from bot.question.event import Key
 from tests.bot.conftest import Start
-from tests.bot.stage import Json, Script, Slack, answered
+from tests.bot.stage import Json, Script, Slack, answered, lose_responses
 from tests.waiting import PATIENCE, wait_for
 
 ONCALL = "U0ONCALL"
@@ -36,6 +35,14 @@ def script(script: Script) -> Script:
 
 def ask(slack: Slack, channel: str = "D0ONCALL", text: str = "how do I roll back?") -> str:
     return str(slack.post("say", channel=channel, user=ONCALL, text=text)["ts"])
+
+
+def ask_and_wait(slack: Slack, script: Script, text: str = "how do I roll back?") -> str:
+    """Ask, and wait until two paragraphs are shown; the answer ends when the gate opens."""
+    script.gate.clear()
+    ts = ask(slack, text=text)
+    assert script.entered.wait(PATIENCE)
+    return ts
 
 
 def replies(slack: Slack, ts: str, channel: str = "D0ONCALL") -> list[Json]:
@@ -227,14 +234,7 @@ def test_a_begun_stream_whose_word_was_lost_is_found_and_becomes_the_reply(
     slack: Slack, start: Start, script: Script, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     running = start()
-    hint = running.answering.clients.hint
-    begin = hint.chat_startStream
-
-    def lose(**arguments: Any) -> None:
-        begin(**arguments)
-        raise TimeoutError
-
-    monkeypatch.setattr(hint, "chat_startStream", lose)
+    lose_responses(monkeypatch, running.clients.hint, "chat_startStream")
     [reply] = whole(slack, ask(slack))
     assert reply["ts"] == slack.calls("chat.startStream")[0]["response"]["ts"]
     assert said(reply).endswith(LAST)
@@ -259,9 +259,7 @@ def test_a_long_answer_goes_on_in_a_second_message(
 
 def test_the_stop_button_ends_what_grows(slack: Slack, start: Start, script: Script) -> None:
     running = start()
-    script.gate.clear()
-    ts = ask(slack)
-    assert script.entered.wait(PATIENCE)
+    ts = ask_and_wait(slack, script)
     slack.post("stop", user=ONCALL, channel="D0ONCALL", thread_ts=ts)
     running.settle(2)
     [half] = replies(slack, ts)
@@ -277,9 +275,7 @@ def test_the_word_stop_leaves_a_line_under_what_was_shown(
     slack: Slack, start: Start, script: Script
 ) -> None:
     running = start()
-    script.gate.clear()
-    ts = ask(slack)
-    assert script.entered.wait(PATIENCE)
+    ts = ask_and_wait(slack, script)
     slack.post("say", channel="D0ONCALL", user=ONCALL, text="stop", thread_ts=ts)
     running.settle(2)
     [half] = replies(slack, ts)
@@ -290,9 +286,7 @@ def test_the_half_answer_of_a_deleted_question_goes_with_it(
     slack: Slack, start: Start, script: Script
 ) -> None:
     running = start()
-    script.gate.clear()
-    ts = ask(slack)
-    assert script.entered.wait(PATIENCE)
+    ts = ask_and_wait(slack, script)
     slack.post("delete", channel="D0ONCALL", ts=ts)
     running.settle(2)
     assert len(slack.calls("chat.delete")) == 1
@@ -303,9 +297,7 @@ def test_a_crash_in_the_middle_is_made_good_in_the_same_message(
     slack: Slack, start: Start, script: Script
 ) -> None:
     first = start()
-    script.gate.clear()
-    ts = ask(slack)
-    assert script.entered.wait(PATIENCE)
+    ts = ask_and_wait(slack, script)
     first.die(script)
     script.gate.set()
     start()
@@ -319,10 +311,8 @@ def test_sigterm_in_the_middle_is_said_and_made_good(
     slack: Slack, start: Start, script: Script
 ) -> None:
     first = start()
-    script.gate.clear()
-    ts = ask(slack)
-    assert script.entered.wait(PATIENCE)
-    first.answering.drain(0.1)
+    ts = ask_and_wait(slack, script)
+    first.queue.drain(0.1)
     [half] = replies(slack, ts)
     assert "restarting" in json.dumps(half["blocks"][-1])
     script.gate.set()
@@ -336,9 +326,7 @@ def test_a_question_edited_in_the_middle_has_one_reply_to_its_new_words(
     slack: Slack, start: Start, script: Script
 ) -> None:
     start()
-    script.gate.clear()
-    ts = ask(slack, text="how do I rol back?")
-    assert script.entered.wait(PATIENCE)
+    ts = ask_and_wait(slack, script, "how do I rol back?")
     slack.post("edit", channel="D0ONCALL", ts=ts, text="how do I roll back?")
     wait_for(lambda: len(script.conversations) == 2)
     script.gate.set()

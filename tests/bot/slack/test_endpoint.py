@@ -13,7 +13,6 @@ import pytest
 from slack_bolt import App
 from slack_sdk import WebClient
 
-from bot.listeners.bolt import build_app, catch_all
 from bot.sandbox.server import Sandbox
 from bot.slack.endpoint import listen
 from tests.bot.stage import Running, Script
@@ -24,11 +23,9 @@ CHALLENGE = '{"type": "url_verification", "challenge": "abc"}'
 
 @pytest.fixture
 def port(workspace: Sandbox, tmp_path: Path, script: Script) -> Iterator[int]:
-    running = Running(workspace, tmp_path, script)
-    client = running.answering.clients.read
-    app = build_app(client, running.answering, catch_all(), signing_secret="sesame")
+    running = Running(workspace, tmp_path, script, signing_secret="sesame")
     port = free_port()
-    close = listen(app, port)
+    close = listen(running.app, port)
     yield port
     close()
     running.stop()

@@ -1,0 +1,89 @@
+"""An edited question: answered in its new words, called off, or offered another answer."""
+
+import logging
+from collections.abc import Sequence
+
+from slack_sdk import WebClient
+
+from bot.answering.decide import Decider, QuestionHandler
+from bot.answering.queue import AnswerQueue
+from bot.answering.short_replies import ReplyInThread
+from bot.answering.stop import Stopper
+from bot.journal.claims import Journal
+from bot.question.event import Question
+from bot.question.policy import Decision
+from bot.question.thread import ThreadReader, replies_to
+from bot.question.thread_message import ThreadMessage
+from bot.reply.again_button import offer_again
+from bot.slack.clients import SLACK_FAILED, slack_error
+
+log = logging.getLogger(__name__)
+
+
+class Reviser:
+    def __init__(
+        self,
+        post: WebClient,
+        threads: ThreadReader,
+        journal: Journal,
+        decider: Decider,
+        handler: QuestionHandler,
+        queue: AnswerQueue,
+        stopper: Stopper,
+        in_thread: ReplyInThread,
+    ) -> None:
+        self._post, self._threads, self._journal = post, threads, journal
+        self._decider, self._handler = decider, handler
+        self._queue, self._stopper, self._in_thread = queue, stopper, in_thread
+
+    def revise(self, question: Question) -> None:
+        """Answer the new words, or offer to if the old ones are answered.
+
+        If the new words ask nothing, the answer under way is called off.
+        """
+        noted = self._journal.message(question.key)
+        if noted is None or noted.state not in ("ignored", "claimed", "answered"):
+            return
+        if noted.state == "ignored":
+            self._handler.handle(question)
+            return
+        thread = self._read_thread(question, is_answered=noted.state == "answered")
+        if thread is None:
+            return
+        decision = self._decider.by_thread(question, thread)
+        if noted.state == "claimed":
+            self._revise_pending(question, decision)
+        elif decision.action == "answer" and noted.answer_id:
+            for reply in replies_to(question.ts, thread)[-1:]:
+                offer_again(self._post, question, reply)
+        elif decision.action == "answer":  # it had only a line, such as help
+            self._handler.answer_again(question, thread)
+
+    def _read_thread(
+        self, question: Question, *, is_answered: bool
+    ) -> Sequence[ThreadMessage] | None:
+        """Read the thread. Return None if Slack does not return it and it is needed."""
+        try:
+            return self._threads.read(question.channel, question.thread_ts)
+        except SLACK_FAILED as error:
+            log.warning("could not read a thread in %s: %s", question.channel, slack_error(error))
+            # A mention under way can be decided without its thread.
+            return [] if question.is_called and not is_answered else None
+
+    def _revise_pending(self, question: Question, decision: Decision) -> None:
+        if decision.action == "answer":
+            reply = self._in_thread(question)
+            self._queue.reword(reply, lambda: self._revise_again(question))
+        elif decision.action == "stop":
+            self._stopper.stop(question)
+        else:
+            self._stopper.withdraw(question, decision.reason)
+
+    def _revise_again(self, question: Question) -> None:
+        """Go on after the answer was posted meanwhile, or if another process is making it."""
+        noted = self._journal.message(question.key)
+        if noted and noted.state == "answered":
+            self.revise(question)
+        elif noted and noted.state == "claimed" and not self._journal.holds(question.key):
+            self._stopper.withdraw(question, "asked in other words")
+            self._handler.handle(question)
