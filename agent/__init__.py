@@ -1,1 +1,1 @@
-"""Answers a conversation from the index: knows Claude, and nothing of Slack or git."""
+"""Answers a conversation from the index. Knows Claude, but not Slack or git."""

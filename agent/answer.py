@@ -1,4 +1,4 @@
-"""The answer that leaves the agent: text, citations, verdict, and how it came about."""
+"""The answer that leaves the agent: text, citations, verdict, and its history."""
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
@@ -20,11 +20,13 @@ Verdict = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """The end of a segment points at a chunk."""
+    """A pointer from the end of a segment to a chunk."""
 
     id: str
     cited_text: str = ""
-    """The words of the chunk that carry the claim; empty where the model wrote only the id."""
+    """The chunk's words that support the claim; empty if the model wrote only the id."""
+    paragraphs: tuple[int, ...] = ()
+    """Numbers, from 0, of the chunk's paragraphs that these words come from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,7 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Unsupported:
-    """A span of the answer that no chunk cited with it contains."""
+    """A span of the answer that is in none of the chunks cited with it."""
 
     span: str
     reason: str
@@ -56,7 +58,7 @@ class Search:
     weak: bool = False
 
     def traced(self) -> dict[str, Any]:
-        """What it found, as it goes into a trace: the query may be a person's words."""
+        """The result for a trace, without the query, which can be a person's words."""
         distances = [round(distance, 4) for distance in self.distances]
         return {"ids": list(self.ids), "distances": distances, "weak": self.weak}
 
@@ -71,7 +73,7 @@ class WebLink:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of all steps together."""
+    """Tokens of all requests together."""
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -81,14 +83,14 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the asker gets."""
+    """The answer to one question."""
 
     id: str
-    """Short and unique: names the answer in the journal, in metadata and in error texts."""
+    """Short and unique; the journal, metadata and error texts name the answer by it."""
     question: str
     verdict: Verdict
     segments: tuple[Segment, ...] = ()
-    """The Markdown, cut where it cites; unsupported spans already marked."""
+    """The Markdown, split at its citations, with the marks on unsupported spans."""
     citations: tuple[Passage, ...] = ()
     """The chunks cited in ``segments``, in order of first citation."""
     passages: tuple[Passage, ...] = ()
@@ -97,15 +99,17 @@ class Answer:
     """Ids that the model cited although they were never retrieved in this thread."""
     unsupported: tuple[Unsupported, ...] = ()
     web_links: tuple[WebLink, ...] = ()
-    """Where a part of the text that is labelled as from the web comes from."""
+    """The addresses in the part of the text that is labelled as from the web."""
     reason: str = ""
-    """One line for people: why this is retrieval-only, failed or cut off. Never exception text."""
+    """One line for people that says why the answer is retrieval-only, failed or cut off. It never
+    contains the text of an exception.
+    """
     searches: tuple[Search, ...] = ()
     steps: int = 0
     model: str | None = None
     usage: Usage = field(default_factory=Usage)
     cost_usd: float | None = None
-    """None where the price of the model is not known."""
+    """None if the price of the model is not known."""
     seconds: float = 0.0
     revision: str | None = None
     trace: Trace = field(default_factory=Trace)
@@ -114,6 +118,12 @@ class Answer:
     def text(self) -> str:
         """Markdown with ``[chunk-id]`` after each claim."""
         return written(self.segments)
+
+    def _quotes(self, chunk_id: str) -> Iterable[str]:
+        """The words of a chunk that the API quoted in support of the text."""
+        citations = (citation for segment in self.segments for citation in segment.citations)
+        words = (c.cited_text for c in citations if c.id == chunk_id and c.cited_text)
+        return dict.fromkeys(words)
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -129,6 +139,7 @@ class Answer:
                     "heading": list(passage.heading),
                     "lines": list(passage.lines),
                     "url": passage.url,
+                    "quotes": list(self._quotes(passage.id)),
                 }
                 for passage in self.citations
             ],

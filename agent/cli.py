@@ -30,7 +30,7 @@ FOOTNOTE = "footnote"
 
 
 class Ledger(Protocol):
-    """Where answers are recorded, and what was spent on them; the root command's ``obj``."""
+    """Records answers and sums up their cost; the root command's ``obj``."""
 
     def spent(self, asker: str) -> "Spent": ...
 
@@ -63,7 +63,7 @@ def ask(
 ) -> None:
     """Answer one question from the docs.
 
-    Without ANTHROPIC_API_KEY the answer is the best passages, verbatim.
+    Without ANTHROPIC_API_KEY the answer is the best passages, word for word.
     """
     turns = _read_thread(thread) if thread else ()
     conversation = Conversation((*turns, Turn("person", ASKER, question)))
@@ -104,7 +104,7 @@ def chat(
 
 @contextmanager
 def _agent(ledger: Ledger | None) -> "Iterator[Agent]":
-    # Imported when an answer is wanted: the model's and the index's libraries take seconds to load.
+    # Imported here because the libraries of model and index take seconds to load.
     from agent.loop import build_agent
     from ingest.index import open_index
 
@@ -123,7 +123,7 @@ def _record(ledger: Ledger | None, conversation: Conversation, answer: Answer) -
 
 def _read_thread(path: Path) -> tuple[Turn, ...]:
     try:
-        given = TypeAdapter(list[_ThreadTurn]).validate_json(path.read_bytes())
+        entries = TypeAdapter(list[_ThreadTurn]).validate_json(path.read_bytes())
     except OSError as error:
         raise SettingsError(f"cannot read {path}: {error.strerror}.") from None
     except ValidationError as error:
@@ -133,7 +133,7 @@ def _read_thread(path: Path) -> tuple[Turn, ...]:
             f"{path} is not a list of turns ({where or 'file'}: {fault['msg']}). "
             'Give [{"user": "name", "text": "…"}, …], oldest first.'
         ) from None
-    return tuple(_turn(turn) for turn in given)
+    return tuple(_turn(turn) for turn in entries)
 
 
 def _turn(turn: _ThreadTurn) -> Turn:
@@ -149,8 +149,8 @@ def _line(console: Console) -> str:
 
 
 def _progress(progress: "Progress") -> str:
-    said = printable(f"{progress.kind} {progress.detail}").strip()
-    return said.replace("[", "\\[") + " …"
+    line = printable(f"{progress.kind} {progress.detail}").strip()
+    return line.replace("[", "\\[") + " …"
 
 
 def _print(answer: Answer, console: Console, *, verbose: bool) -> None:

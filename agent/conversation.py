@@ -1,4 +1,4 @@
-"""Slack thread or terminal session -> Conversation: the turns as given to the agent."""
+"""The Conversation: the turns of a Slack thread or a terminal session, as the agent gets them."""
 
 import threading
 from collections.abc import Callable
@@ -18,7 +18,7 @@ class CitedChunk:
 
     id: str
     hash: str | None = None
-    """None where only the bracketed id in the text is known."""
+    """None if only the id in the text is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +27,9 @@ class Turn:
 
     speaker: Speaker
     name: str
-    """How the speaker is called in the thread: ``oncall``, ``Alertmanager``, ``footnote``."""
+    """The speaker's name in the thread: ``oncall``, ``Alertmanager``, ``footnote``."""
     text: str
-    """Plain text or Markdown; Slack's tokens and entities already read."""
+    """Plain text or Markdown, without Slack's tokens and entities."""
     cited: tuple[CitedChunk, ...] = ()
 
     def __post_init__(self) -> None:
@@ -45,14 +45,19 @@ class Conversation:
     asker_id: str = ""
     """Whose daily limit counts; never sent to the model."""
     collections: tuple[str, ...] | None = None
-    """The parts of the docs that may be used here; None for all of them."""
+    """Collections that the answer may use; None for all of them."""
     wishes: str = ""
-    """How to answer here, in the words of those who run Footnote: language, tone."""
+    """Language and tone for this channel, in the words of the people who run Footnote."""
 
     @property
     def question(self) -> str:
-        """The newest turn's text; empty for a bare mention, which means: answer the thread."""
+        """The newest turn's text; a bare mention has none, and asks about the thread."""
         return self.turns[-1].text if self.turns else ""
+
+    @property
+    def words_of_others(self) -> str:
+        """What people and other bots wrote earlier: an answer may repeat names from there."""
+        return "\n".join(turn.text for turn in self.earlier if turn.speaker != "footnote")
 
     @property
     def earlier(self) -> tuple[Turn, ...]:
@@ -60,7 +65,7 @@ class Conversation:
 
 
 class Answerer(Protocol):
-    """Answers conversations: the agent, or something that stands before it."""
+    """Answers conversations: the agent itself, or a wrapper around it."""
 
     def answer(
         self,

@@ -1,26 +1,27 @@
-"""One answer in the making: its time, its searches, its trace, its cost."""
+"""One answer in the making: its time, its searches, its steps, its trace and its cost."""
 
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from anthropic.types import Message
+from anthropic.types import ContentBlock, Message
 
-from agent.answer import Answer, Segment, Unsupported, Usage, Verdict, WebLink
+from agent.answer import Answer, Unsupported, Usage, Verdict, WebLink
 from agent.conversation import Conversation
-from agent.errors import ModelUnavailable
-from agent.grounding import read_segments
+from agent.grounding import WrittenAnswer
+from agent.grounding.cited_text import CitedText
 from agent.model.cost import add, cost_usd, tokens
 from agent.model.deadline import Deadline
+from agent.model.message_text import read_content
 from agent.searches import Retrieval
 from agent.tools.base import Corpus
-from agent.trace import Kind, Progress, Trace
+from agent.trace import EventKind, Progress, Trace
 from ingest.documents import Passage
 
 
 class Draft:
-    """What is known of an answer before it is one."""
+    """Collects what becomes the answer. Only its own methods change it."""
 
     def __init__(
         self,
@@ -38,44 +39,40 @@ class Draft:
         self.corpus = corpus
         self.trace = Trace()
         self.steps = 0
-        self.one_step: bool | None = None
-        """Whether the first request is the only one; None until that is decided."""
-        self.model: str | None = None
+        """Requests to a model so far, without those beside the conversation."""
         self.cut = ""
-        """Why the text ends early, in one line."""
+        """One line that says why the text ends early, or empty."""
+        self._model: str | None = None
         self._revision = revision
         self._on_progress = on_progress
-        self.on_text: Callable[[str], None] | None = None
-        """Hears the text of a message while the model writes it."""
-        self.is_shown = False
-        """Whether people see a part of it already: it may be continued, and not be mended."""
         self._usage = Usage()
         self._cost: float | None = 0.0
 
-    def note(self, kind: Kind, **detail: Any) -> None:
-        """Record what happened."""
+    def record(self, kind: EventKind, **detail: Any) -> None:
+        """Add an event to the trace."""
         self.trace.add(self.deadline.spent, kind, **detail)
 
     def show(self, progress: Progress) -> None:
-        """Tell a waiting person."""
+        """Tell a waiting person what happens now."""
         if self._on_progress:
             self._on_progress(progress)
 
-    def wrote(self, text: str) -> None:
-        if not text:
-            self.show(Progress("writing"))
-        elif self.on_text:
-            self.on_text(text)
+    def begin_step(self, model: str) -> None:
+        """Count a request to ``model``."""
+        self.steps += 1
+        self._model = model
+        self.show(Progress("thinking"))
 
-    def retried(self, error: ModelUnavailable, wait: float) -> None:
-        self.note("retry", error=str(error), wait=round(wait, 3))
+    def cut_off(self, why: str) -> None:
+        """Record that the text ends early; ``why`` is one line for people."""
+        self.cut = why
 
     def charge(self, model: str, message: Message) -> dict[str, Any]:
-        """Add a response's usage; returned as it goes into the trace."""
+        """Add the usage of a response, and return it as it goes into the trace."""
         usage = message.usage.model_dump(mode="json", exclude_none=True)
         spent = tokens(usage)
         self._usage = add(self._usage, spent)
-        # Nothing counted is not nothing spent: some gateways leave the usage out.
+        # A usage of zero does not mean that nothing was spent: some gateways leave it out.
         cost = cost_usd(model, usage) if spent != Usage() else None
         self._cost = None if cost is None or self._cost is None else self._cost + cost
         return {
@@ -83,10 +80,17 @@ class Draft:
             "cost_usd": None if cost is None else round(cost, 6),
         }
 
+    def read(self, content: Iterable[ContentBlock]) -> WrittenAnswer:
+        """Read a message of the model: it can cite every passage of this answer's retrieval."""
+        passages = self.retrieval.passages
+        thread = [self.conversation.question, self.conversation.words_of_others]
+        documented = "\n".join([*thread, *(passage.text for passage in passages.values())])
+        return read_content(content, passages, documented)
+
     def answer(
         self,
         verdict: Verdict,
-        text: str,
+        text: CitedText,
         *,
         citations: Sequence[Passage] = (),
         removed: Sequence[str] = (),
@@ -94,8 +98,8 @@ class Draft:
         web_links: Sequence[WebLink] = (),
         reason: str = "",
     ) -> Answer:
-        """The finished answer."""
-        self.note("answer", verdict=verdict, citations=[passage.id for passage in citations])
+        """Return the finished answer."""
+        self.record("answer", verdict=verdict, citations=[passage.id for passage in citations])
         return replace(
             self.so_far(text, citations),
             verdict=verdict,
@@ -105,27 +109,21 @@ class Draft:
             reason=reason,
             searches=tuple(self.retrieval.searches),
             steps=self.steps,
-            model=self.model,
+            model=self._model,
             usage=self._usage,
             cost_usd=self._cost,
             seconds=self.deadline.spent,
             trace=self.trace,
         )
 
-    def so_far(self, text: str, citations: Sequence[Passage]) -> Answer:
-        """The part of an answer that was checked already."""
+    def so_far(self, text: CitedText, citations: Sequence[Passage]) -> Answer:
+        """Return an answer of the part of the text that is checked already."""
         return Answer(
             id=self.id,
             question=self.conversation.question,
             verdict="answered",
-            segments=self._segments(text, citations),
+            segments=text.segments,
             citations=tuple(citations),
-            passages=tuple(self.retrieval.sources.values()),
+            passages=tuple(self.retrieval.passages.values()),
             revision=self._revision,
         )
-
-    def _segments(self, text: str, citations: Sequence[Passage]) -> tuple[Segment, ...]:
-        passages = {p.id: p for p in (*citations, *self.retrieval.sources.values())}
-        texts = [passage.text for passage in passages.values()]
-        documented = "\n".join([self.conversation.question, *texts])
-        return read_segments(text, passages, documented)

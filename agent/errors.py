@@ -1,9 +1,9 @@
-"""What can go wrong while a conversation is answered.
+"""Errors of the agent.
 
 FootnoteError (ingest.errors)
 └── AgentError
     ├── ModelUnavailable   the model cannot be used: the answer falls back to passages
-    │   └── ParameterRefused   … as it was spoken to; a plainer request may go through
+    │   └── ParameterRefused   it refused a parameter: a plainer request may succeed
     ├── ToolError          a tool call failed: its text goes to the model as the result
     └── Cancelled          the asker pressed stop
 """
@@ -12,7 +12,7 @@ from ingest.errors import FootnoteError
 
 
 class AgentError(FootnoteError):
-    """A conversation could not be answered."""
+    """The agent could not answer a conversation."""
 
 
 class ModelUnavailable(AgentError):
@@ -34,7 +34,7 @@ class ModelUnavailable(AgentError):
 
 
 class ParameterRefused(ModelUnavailable):
-    """The server does not take a parameter, which will not be sent again."""
+    """The server does not accept a parameter; it is not sent again."""
 
 
 class ToolError(AgentError):

@@ -1,5 +1,6 @@
-"""The messages between us and one model within one answer: append-only, so that each request begins
-with the bytes of the one before.
+"""The messages between Footnote and one model within one answer.
+
+Messages are only appended, so each request begins with the bytes of the one before.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,21 +12,20 @@ from anthropic.types import Message, ToolUseBlock
 from agent.asides.self_check import reflect
 from agent.draft import Draft
 from agent.errors import ToolError
-from agent.model.client import Model, Request
+from agent.model.client import Listener, Model, Request
 from agent.model.deadline import Deadline
 from agent.model.profiles import Profile
-from agent.passages import passage_blocks, reply_text
+from agent.passages import passage_blocks
 from agent.prompts import prompt
 from agent.tools import TOOLS, ToolResult, definitions, run_tool, taken_in
-from agent.tools.base import checked, failure
+from agent.tools.base import arguments_of, failure
 from agent.tools.search_docs import SearchDocs
-from agent.trace import Progress
 
 _BY_NAME = {tool.name: tool for tool in TOOLS}
 
 
 class Exchange:
-    """One model's side of an answer."""
+    """The conversation with one model."""
 
     def __init__(
         self,
@@ -34,6 +34,7 @@ class Exchange:
         system: str,
         messages: list[dict[str, Any]],
         draft: Draft,
+        listener: Listener,
         deadline: Deadline,
         *,
         self_check: bool = False,
@@ -44,17 +45,16 @@ class Exchange:
         self._tools = definitions(TOOLS, draft.corpus, strict=profile.strict_tools)
         self._messages = messages
         self._draft = draft
+        self._listener = listener
         self._deadline = deadline
         self._previous: str | None = None
         self._to_be_checked = self_check
 
     def request(self, max_tokens: int, *, final: bool, attempts: int = 3) -> Message:
-        """One step: what stands so far goes to the model."""
+        """Take one step: send all messages so far to the model."""
         draft = self._draft
-        draft.steps += 1
-        draft.model = self.model.name
-        draft.show(Progress("thinking"))
-        draft.note(
+        draft.begin_step(self.model.name)
+        draft.record(
             "request",
             step=draft.steps,
             model=self.model.name,
@@ -73,24 +73,24 @@ class Exchange:
             attempts=attempts,
             profile=self._profile,
         )
-        message = self.model.respond(request, self._deadline, draft)
+        message = self.model.respond(request, self._deadline, self._listener)
         self._previous = message.id
         missed = message.diagnostics.cache_miss_reason if message.diagnostics else None
-        draft.note(
+        draft.record(
             "response",
             step=draft.steps,
             stop=message.stop_reason,
             calls=[call.name for call in tool_calls(message)],
-            characters=len(reply_text(message.content)),
+            characters=sum(len(b.text) for b in message.content if b.type == "text"),
             **({"cache_miss": missed.type} if missed else {}),
             **draft.charge(self.model.name, message),
         )
         return message
 
     def keep(self, message: Message) -> None:
-        """The model's message, whole: thinking is bound to what stood before it.
+        """Append the model's message with its thinking, which belongs to the messages before it.
 
-        Only blank texts are left out: models write them, and the API does not take them back.
+        Only blank texts are left out: models write them, but the API refuses them in a request.
         """
         content: list[Any] = [b for b in message.content if b.type != "text" or b.text.strip()]
         content = content or [{"type": "text", "text": "(nothing)"}]
@@ -100,19 +100,20 @@ class Exchange:
         self._messages.append({"role": "user", "content": [{"type": "text", "text": text}]})
 
     def mend(self, message: Message, faults: str, max_tokens: int) -> Message:
-        """What the model makes of its answer when it is told what is not supported."""
+        """Tell the model the faults of its answer, and return its next one."""
         self.keep(message)
         self.say(prompt("mend").substitute(faults=faults))
         return self.request(max_tokens, final=True, attempts=1)
 
     def use_tools(self, message: Message, is_last: Callable[[], bool]) -> None:
-        """Run the message's tool calls at the same time; all results go back in one message.
+        """Run the message's tool calls at the same time, and append all results in one message.
 
-        Whether these were the last calls, ``is_last`` knows when they are done; it is said in-band.
+        ``is_last`` is called after the calls, and tells whether they were the last ones: then the
+        results say so.
         """
         calls = tool_calls(message)
         self.keep(message)
-        # Half of the time that is left: a tool that hangs must leave some for the answer.
+        # Half of the remaining time: a tool that hangs must leave some for the answer.
         deadline = self._deadline.earlier(self._deadline.left / 2)
         results = deadline.run([partial(self._run, call) for call in calls])
         answers = [
@@ -134,39 +135,42 @@ class Exchange:
             self._messages.append({"role": "system", "content": budget})
 
     def _check(self, results: Sequence[ToolResult]) -> None:
-        """After the first search: what the model thinks of it goes along with the results."""
-        passages = [p for result in results if result.found for p in result.passages]
+        """Add the model's judgement of the passages to the results of the first search."""
+        passages = [p for result in results if result.search for p in result.passages]
         if not self._to_be_checked or not passages:
             return
         self._to_be_checked = False
         question = self._draft.conversation.question
-        if said := reflect(question, passages, self.model, self._draft, self._deadline):
-            results[-1].facts["check"] = str(said)
+        reflection = reflect(question, passages, self.model, self._draft, self._deadline)
+        if reflection:
+            results[-1].facts["check"] = str(reflection)
 
     def _run(self, call: ToolUseBlock) -> tuple[ToolResult, float]:
-        """What a call brings, and the seconds it took; in a thread that may be given up."""
+        """Run one call in a thread that may be abandoned; return its result and its seconds."""
         draft = self._draft
         began = draft.deadline.spent
         tool = _BY_NAME.get(call.name)
         if tool is not None:
             try:
-                progress = tool.progress(checked(tool, call.input))
+                progress = tool.progress(arguments_of(tool, call.input))
                 draft.show(progress)
-                draft.note("tool_call", name=call.name, detail=progress.detail)
+                draft.record("tool_call", name=call.name, detail=progress.detail)
             except ToolError as error:
-                draft.note("tool_call", name=call.name, malformed=str(error)[:200])
+                draft.record("tool_call", name=call.name, malformed=str(error)[:200])
         result = run_tool(tool, call.name, call.input, draft.retrieval)
         return result, draft.deadline.spent - began
 
     def _taken_in(self, call: ToolUseBlock, ran: tuple[ToolResult, float] | None) -> ToolResult:
-        """The result as the model gets it; None is a call that was given up."""
+        """Count the result; ``ran`` is None if the call was abandoned. Return it as the model gets
+        it.
+        """
         draft = self._draft
         result, seconds = ran or (failure("This took too long and was given up."), None)
         result = taken_in(result, draft.retrieval)
         if result.failed and call.name == SearchDocs.name:
-            draft.retrieval.failed = True
-        search = result.found.search if result.found else None
-        draft.note(
+            draft.retrieval.search_failed()
+        search = result.search.search if result.search else None
+        draft.record(
             "tool_result",
             name=call.name,
             failed=result.failed,
@@ -187,10 +191,14 @@ class Exchange:
 
     def _budget(self, last: bool) -> str:
         retrieval = self._draft.retrieval
-        left = f"Searches left: {retrieval.searches_left} of {retrieval.max_searches}."
+        line = f"Searches left: {retrieval.searches_left} of {retrieval.max_searches}."
         if last:
-            left += " No more tool calls are possible: the next message is the answer."
-        return left
+            line += " No more tool calls are possible: the next message is the answer."
+        return line
+
+
+def has_text(message: Message) -> bool:
+    return any(block.type == "text" and block.text.strip() for block in message.content)
 
 
 def tool_calls(message: Message) -> Sequence[ToolUseBlock]:

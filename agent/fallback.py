@@ -1,7 +1,7 @@
-"""Passages -> an answer without a model: the best of them word for word, and why only that.
+"""Passages -> an answer without a model: the best of them word for word, and the reason why.
 
-A follow-up is searched for with its own words and with those of the thread; what stands in the
-thread already is not quoted again.
+A follow-up is searched for twice: with its own words, and together with the words of the thread.
+Passages that the thread quotes already are left out. Small talk gets a line of help instead.
 """
 
 import logging
@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 
-from agent.answer import Answer
+from agent.answer import Answer, Citation
 from agent.conversation import Conversation
 from agent.draft import Draft
 from agent.errors import Cancelled
+from agent.grounding.cited_text import CitedText, joined
 from agent.history import cited_before, query_of
 from agent.model.characters import unmarked
 from agent.model.deadline import Deadline, DeadlinePassed, Result
-from agent.route import is_small_talk
 from ingest.documents import Passage, SearchResult
 from ingest.errors import FootnoteError, IndexMissing
 from ingest.index import Index
@@ -29,16 +29,31 @@ HELP = (
     "In a thread I read what was said before."
 )
 _LATE = 0.8
-"""Seconds after the deadline in which an answer from passages is still made."""
+"""Seconds after the deadline within which the passages must be found."""
 _SHOWN = 3
 _LONGEST = 1_500
 _TICKS = re.compile(r"`{3,}")
+_GREETING = re.compile(
+    r"hi|hello|hey|hiya|howdy|morning|afternoon|evening|bye|goodbye|thanks?|thx|ty|cheers|"
+    r"hallo|moin|servus|morgen|danke?|tschüss|bonjour|bonsoir|salut|merci|hola|gracias|adiós|"
+    r"ciao|grazie|buongiorno|olá|obrigad[oa]"
+)
+_COURTESY = re.compile(
+    r"there|all|every(?:one|body)|folks|team|footnote|bot|again|good|nice|to|meet|see|you|later|"
+    r"day|night|so|very|much|many|a|lot|and|that|this|it|was|is|helped|work(?:s|ed)|fixed|did|the|"
+    r"trick|great|perfect|awesome|super|cool|ok|okay|please|for|your|how|are|today|"
+    r"guten?|tag|abend|nacht|vielen|schön|sehr|beaucoup|buen[oa]s|días|tardes|muchas|mille"
+)
+_ABOUT_ITSELF = re.compile(
+    r"(?:what (?:can|do) you (?:do|help(?: me)? with|know)|who are you|"
+    r"how do(?: you work| i use you)|how are you)(?: today| here)?"
+)
 
 
 def passages_answer(draft: Draft, why: str, seconds: float) -> Answer:
-    """What the model found before it failed, else what a search of our own finds."""
+    """Answer with the passages that the model found before it failed, else with a search."""
     if is_small_talk(draft.conversation.question):
-        return draft.answer("no_search", HELP)
+        return draft.answer("no_search", CitedText(HELP))
     deadline = Deadline(seconds + _LATE, draft.deadline.cancel)
     deadline.start = draft.deadline.start
     index = draft.retrieval.index
@@ -56,7 +71,7 @@ def passages_answer(draft: Draft, why: str, seconds: float) -> Answer:
     except FootnoteError as error:
         log.warning("answer %s: %s", draft.id, error)
         return failed(draft, "The index of the docs cannot be read.")
-    except Exception:  # the last resort has failed: say so rather than nothing
+    except Exception:  # the last resort has failed, and the answer says so
         log.exception("answer %s: search failed", draft.id)
         return failed(draft, "The index of the docs cannot be read.")
     text = passages_text(passages, why, weak=weak, quoted=bool(quoted))
@@ -64,24 +79,24 @@ def passages_answer(draft: Draft, why: str, seconds: float) -> Answer:
 
 
 def failed(draft: Draft, reason: str) -> Answer:
-    """The answer that there is none."""
-    text = f"_{reason} Try again in a few minutes, or look in the docs repo itself._"
+    """Say that there is no answer, and why."""
+    text = CitedText(f"_{reason} Try again in a few minutes, or look in the docs repo itself._")
     return draft.answer("failed", text, reason=reason)
 
 
 def quoted_before(conversation: Conversation, index: Index) -> set[str]:
-    """Ids of passages that stand word for word in the thread: most of their lines do."""
-    said = "".join(_bare(t.text) for t in conversation.earlier if t.speaker == "footnote")
+    """Ids of cited passages that the thread quotes: it contains most of their lines."""
+    answers = "".join(_bare(t.text) for t in conversation.earlier if t.speaker == "footnote")
     quoted = set()
     for passage in cited_before(conversation, index):
         lines = [bare for line in passage.text.split("\n") if (bare := _bare(line))]
-        if sum(line in said for line in lines) * 2 > len(lines):
+        if sum(line in answers for line in lines) * 2 > len(lines):
             quoted.add(passage.id)
     return quoted
 
 
 def _searched(draft: Draft, deadline: Deadline, quoted: set[str]) -> tuple[list[Passage], bool]:
-    """The passages for the question, best first, and whether none is likely to answer it."""
+    """Search with the question; return the passages, and whether all of them are weak."""
     conversation, index = draft.conversation, draft.retrieval.index
     alone = replace(conversation, turns=conversation.turns[-1:])
     queries = dict.fromkeys(map(query_of, (alone, conversation)))
@@ -104,27 +119,28 @@ def _in_time(deadline: Deadline, call: Callable[[], Result]) -> Result:
 
 
 def _taken_in_turn(results: Sequence[SearchResult]) -> Iterator[Passage]:
-    """The best of each, then the second of each, and so on."""
+    """The best passage of each result, then the second of each, and so on."""
     for rank in zip_longest(*(result.passages for result in results)):
         yield from (passage for passage in rank if passage is not None)
 
 
 def _bare(text: str) -> str:
-    """Letters and digits alone: Slack changes everything around them."""
+    """Letters and digits alone, since Slack changes everything around them."""
     return "".join(re.findall(r"\w", text.lower()))
 
 
 def passages_text(
     passages: Sequence[Passage], why: str, *, weak: bool = False, quoted: bool = False
-) -> str:
-    """Markdown: one line that says why and what that means, then each passage with its id.
+) -> CitedText:
+    """Markdown: one line that says why and what that means, then each passage with its citation.
 
-    ``quoted``: passages that stand in the thread already are left out.
+    ``quoted``: some passages are left out, because the thread quotes them already.
     """
-    if not passages and quoted:
-        return f"_{why} A search of the docs found nothing that is not quoted above already._"
     if not passages:
-        return f"_{why} A search of the docs found nothing for this question._"
+        nothing = (
+            "nothing that is not quoted above already" if quoted else ("nothing for this question")
+        )
+        return CitedText(f"_{why} A search of the docs found {nothing}._")
     if weak:
         means = "These passages are only loosely related: the docs may not answer this."
     else:
@@ -133,17 +149,16 @@ def passages_text(
             "nobody has checked that they answer the question."
         )
     again = " What is quoted above in the thread is not repeated." if quoted else ""
-    parts = [f"_{why} {means}{again}_"]
-    parts.extend(_quoted(passage) for passage in best(passages))
-    return "\n\n".join(parts)
+    parts = [CitedText(f"_{why} {means}{again}_"), *map(_quoted, best(passages))]
+    return joined(parts, "\n\n")
 
 
 def best(passages: Sequence[Passage]) -> tuple[Passage, ...]:
-    """Those that are shown."""
+    """The passages that are shown."""
     return tuple(passages[:_SHOWN])
 
 
-def _quoted(passage: Passage) -> str:
+def _quoted(passage: Passage) -> CitedText:
     where = unmarked(" › ".join(dict.fromkeys((passage.title, *passage.heading))))
     text = passage.text.strip("\n")
     cut = ""
@@ -152,4 +167,13 @@ def _quoted(passage: Passage) -> str:
         cut = "\nThe passage goes on: open it to read the rest."
     # A fence longer than any inside cannot be closed by the passage.
     fence = "`" * max(3, *(len(ticks) + 1 for ticks in _TICKS.findall(text)), 3)
-    return f"**{where}** [{passage.id}]\n{fence}\n{text}\n{fence}{cut}"
+    heading = CitedText.plain(f"**{where}** ") + CitedText.citing(Citation(passage.id))
+    return heading + f"\n{fence}\n{text}\n{fence}{cut}"
+
+
+def is_small_talk(text: str) -> bool:
+    """Whether ``text`` is a greeting, thanks, or a question about Footnote itself."""
+    words = re.findall(r"\w+", re.sub(r":\w+:", " ", text.lower()))
+    other = [word for word in words if not _GREETING.fullmatch(word)]
+    is_greeting = len(other) < len(words) and all(map(_COURTESY.fullmatch, other))
+    return is_greeting or bool(_ABOUT_ITSELF.fullmatch(" ".join(words)))

@@ -1,46 +1,76 @@
-"""A model's text while it grows -> the part of it that people may see already.
+"""A model's text while it grows -> the part of it that people can see already.
 
-What was shown cannot be taken back. So only whole blocks are shown, only up to the last one that
-cites, and only while the check finds nothing to mark: small talk, an answer that the docs do not
-carry, and words before a tool call stay hidden until all of the answer is known.
+People cannot unsee text. So a part is shown only up to the last whole block that cites, and only
+while the check finds nothing to mark. Small talk, an answer that the docs do not carry, and words
+before a tool call stay hidden until the answer is complete.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from anthropic.types import TextBlock
 
 from agent.answer import Answer
 from agent.draft import Draft
-from agent.grounding.ids import Brackets, settle
-from agent.grounding.statements import read_blocks
+from agent.errors import ModelUnavailable
+from agent.grounding.cited_text import CitedText
+from agent.grounding.statements import cited_blocks, read_blocks
+from agent.trace import Progress
 from agent.verdict import judge
 
 
 class Preview:
-    """Feeds ``show`` with the answer so far; it tells whether the answer goes on from there."""
+    """Listens to the model and calls ``show`` with the answer so far.
 
-    def __init__(self, draft: Draft, show: Callable[[Answer], bool]) -> None:
+    ``show`` returns whether people see it; without ``show`` they see only the progress.
+    """
+
+    def __init__(self, draft: Draft, show: Callable[[Answer], bool] | None) -> None:
         self._draft = draft
         self._show = show
-        self._checked = ""
-        self._shown = ""
+        self._whole = ""
+        self._visible = CitedText()
+        self.is_seen = False
+        """Whether people see a part of the answer: it can be continued, but not mended."""
 
-    def grow(self, text: str) -> None:
-        """``text`` is all that the model has written of its message."""
-        blocks = read_blocks(text)[:-1]  # the last one may go on
-        whole = text[: blocks[-1].end] if blocks else ""
-        if whole == self._checked or not whole:
+    def began(self) -> None:
+        """A text begins."""
+        self._draft.show(Progress("writing"))
+
+    def retried(self, error: ModelUnavailable, wait: float) -> None:
+        """The request is sent again after ``wait`` seconds."""
+        self._draft.record("retry", error=str(error), wait=round(wait, 3))
+
+    def stop(self) -> None:
+        """Show no more parts."""
+        self._show = None
+
+    def wrote(self, content: Sequence[TextBlock]) -> None:
+        """``content`` is all the text that the model has written in its message."""
+        if self._show is None:
             return
-        self._checked = whole
+        whole = _whole_blocks("".join(block.text for block in content))
+        if whole in ("", self._whole):
+            return
+        self._whole = whole
         draft = self._draft
-        judged = judge(whole, draft.conversation, draft.retrieval)
-        if judged.verdict != "answered":
+        written = draft.read(content)
+        end = len(_whole_blocks(written.text.text))
+        judgement = judge(
+            replace(written, text=written.text.upto(end)), draft.conversation, draft.retrieval
+        )
+        if judgement.verdict != "answered":
             return
-        checked = judged.grounded.text
-        sources = draft.retrieval.sources
-        _, found, _ = settle(checked, Brackets(list(sources), ""))
-        citing = [block for block in found if block.citations]
-        shown = checked[: citing[-1].end] if citing else ""
-        if shown in ("", self._shown):
-            return
-        self._shown = shown
-        cited = [sources[i] for i in judged.grounded.citations]
-        draft.is_shown = self._show(draft.so_far(shown, cited))
+        text = judgement.grounded.body
+        ends = [block.end for block in cited_blocks(text) if block.citations]
+        visible = text.upto(ends[-1] if ends else 0)
+        if visible and visible != self._visible:
+            self._visible = visible
+            cited = [draft.retrieval.passages[i] for i in judgement.grounded.citations]
+            self.is_seen = self._show(draft.so_far(visible, cited))
+
+
+def _whole_blocks(text: str) -> str:
+    """``text`` without its last block, which may go on."""
+    blocks = read_blocks(text)[:-1]
+    return text[: blocks[-1].end] if blocks else ""

@@ -1,14 +1,20 @@
-"""Question -> no search, one fixed search, or the loop: rules that cost nothing.
+"""Who searches for an answer: the model, or Footnote itself with the words of the question.
 
-``single`` searches once with the question and answers; ``agent`` lets the model decide; ``auto``
-gives plain look-ups to ``single`` and everything else to ``agent``. Without a model, small talk is
-told by its words.
+The setting ``route`` chooses. With ``agent`` the model decides when to search. With ``single``
+Footnote searches once, and the model must answer from the result. With ``auto`` plain look-ups go
+the way of ``single``, but the model may search on if that search was weak or had no answer.
 """
 
 import re
 
 from agent.conversation import Conversation
+from agent.draft import Draft
+from agent.history import query_of
+from agent.model.deadline import Deadline, DeadlinePassed
+from agent.prompts import prompt
+from agent.searches import FinishedSearch
 from agent.settings import AgentSettings
+from agent.verdict import Judgement
 
 _LOOKUP_WORDS = 18
 _SEVERAL = re.compile(
@@ -16,32 +22,65 @@ _SEVERAL = re.compile(
     re.IGNORECASE,
 )
 _TALK = re.compile(r"\W*(hi|hello|hey|thanks?|thank you|ok(ay)?|great|cheers)\b", re.IGNORECASE)
-_GREETING = re.compile(
-    r"hi|hello|hey|hiya|howdy|morning|afternoon|evening|bye|goodbye|thanks?|thx|ty|cheers|"
-    r"hallo|moin|servus|morgen|danke?|tschüss|bonjour|bonsoir|salut|merci|hola|gracias|adiós|"
-    r"ciao|grazie|buongiorno|olá|obrigad[oa]"
-)
-_COURTESY = re.compile(
-    r"there|all|every(?:one|body)|folks|team|footnote|bot|again|good|nice|to|meet|see|you|later|"
-    r"day|night|so|very|much|many|a|lot|and|that|this|it|was|is|helped|work(?:s|ed)|fixed|did|the|"
-    r"trick|great|perfect|awesome|super|cool|ok|okay|please|for|your|how|are|today|"
-    r"guten?|tag|abend|nacht|vielen|schön|sehr|beaucoup|buen[oa]s|días|tardes|muchas|mille"
-)
-_ABOUT_ITSELF = re.compile(
-    r"(?:what (?:can|do) you (?:do|help(?: me)? with|know)|who are you|"
-    r"how do(?: you work| i use you)|how are you)(?: today| here)?"
-)
+_FEWEST_SECONDS = 20.0
+"""Seconds that are reserved for writing the answer."""
+
+
+class Route:
+    """The route of one answer; a second model continues where the first one failed."""
+
+    def __init__(self, draft: Draft, settings: AgentSettings) -> None:
+        self._draft = draft
+        self._settings = settings
+        self._is_one_step: bool | None = None
+        """Whether the first request is the only one; None until a model is asked."""
+
+    @property
+    def is_one_step(self) -> bool:
+        return bool(self._is_one_step)
+
+    def first_search(self, deadline: Deadline) -> FinishedSearch | None:
+        """Search with the question if the route begins with that, once for each answer. Raises
+        DeadlinePassed.
+        """
+        draft = self._draft
+        begins = self._is_one_step is None and searches_first(draft.conversation, self._settings)
+        if not begins:
+            self._is_one_step = self.is_one_step
+            return None
+        [search] = deadline.run([lambda: draft.retrieval.search(query_of(draft.conversation))])
+        if search is None:
+            raise DeadlinePassed
+        self._is_one_step = self._settings.route == "single" or not search.search.weak
+        return search
+
+    def must_answer(self, deadline: Deadline) -> bool:
+        """Whether searches, steps or time are used up, so that the next request must answer."""
+        return (
+            self.is_one_step
+            or not self._draft.retrieval.searches_left
+            or self._draft.steps >= self._settings.max_steps - 1
+            or deadline.left < min(_FEWEST_SECONDS, self._settings.deadline / 4)
+        )
+
+    def second_try(self, judgement: Judgement) -> str:
+        """The prompt that lets the model search itself after all, or empty if it must not."""
+        is_open = self.is_one_step and self._settings.route == "auto"
+        if not is_open or judgement.verdict != "not_in_docs":
+            return ""
+        self._is_one_step = False
+        return prompt("search").template
 
 
 def searches_first(conversation: Conversation, settings: AgentSettings) -> bool:
-    """Whether the question is searched as it stands before the model is asked."""
+    """Whether Footnote searches with the question before it asks the model."""
     if settings.route == "auto":
         return is_lookup(conversation)
     return settings.route == "single"
 
 
 def is_lookup(conversation: Conversation) -> bool:
-    """A first, short question about one thing."""
+    """Whether this is the first question of a thread, short and about one thing."""
     question = conversation.question.strip()
     return (
         not conversation.earlier
@@ -50,11 +89,3 @@ def is_lookup(conversation: Conversation) -> bool:
         and not _SEVERAL.search(question)
         and not _TALK.match(question)
     )
-
-
-def is_small_talk(text: str) -> bool:
-    """A greeting, thanks, or a question about Footnote itself: nothing that docs could answer."""
-    words = re.findall(r"\w+", re.sub(r":\w+:", " ", text.lower()))
-    other = [word for word in words if not _GREETING.fullmatch(word)]
-    is_greeting = len(other) < len(words) and all(map(_COURTESY.fullmatch, other))
-    return is_greeting or bool(_ABOUT_ITSELF.fullmatch(" ".join(words)))

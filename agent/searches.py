@@ -1,15 +1,15 @@
-"""Queries -> passages, within one answer: what was searched, what the model has seen, what is left.
+"""Queries -> passages, within one answer: the searches, the model's passages, the searches left.
 
-One search counts once, however often it repeats. A passage is given to the model once: what it has
-seen is only named again, so that a thread's context holds every passage a single time.
+The model gets each passage once. A passage that it was given before is only named again, so that
+the context holds each passage a single time.
 """
 
 import threading
-import time
-from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
+
+from cachetools import TTLCache
 
 from agent.answer import Search
 from agent.errors import ToolError
@@ -17,58 +17,58 @@ from ingest.documents import Passage, SearchResult
 from ingest.errors import UnknownCollection
 from ingest.index import Index
 
-_KEPT_SECONDS = 600.0
-_KEPT_SEARCHES = 256
+_SECONDS = 600.0
+_MOST_RESULTS = 256
+
+SearchKey = tuple[str, str, str]
+"""Version of the index, query and filters: two searches with the same key are the same search."""
 
 
 class SearchCache:
-    """Results of the last ten minutes, of all answers; a new revision is another key."""
+    """Results of the last ten minutes, over all answers; a new revision makes new keys."""
 
     def __init__(self) -> None:
-        self._results: OrderedDict[Any, tuple[float, SearchResult]] = OrderedDict()
+        self._results: TTLCache[SearchKey, SearchResult] = TTLCache(_MOST_RESULTS, _SECONDS)
         self._lock = threading.Lock()
 
-    def get(self, key: Any) -> SearchResult | None:
+    def get(self, key: SearchKey) -> SearchResult | None:
         with self._lock:
-            at, result = self._results.get(key, (0.0, None))
-        return result if time.monotonic() - at < _KEPT_SECONDS else None
+            return self._results.get(key)
 
-    def put(self, key: Any, result: SearchResult) -> None:
+    def put(self, key: SearchKey, result: SearchResult) -> None:
         with self._lock:
-            self._results[key] = (time.monotonic(), result)
-            if len(self._results) > _KEPT_SEARCHES:
-                self._results.popitem(last=False)
+            self._results[key] = result
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """What one search brought."""
+class FinishedSearch:
+    """A search that was made, and its passages."""
 
     search: Search
     passages: tuple[Passage, ...]
-    """Best first; some of them the model may have seen."""
+    """Best first, with those that the model was given before."""
     repeat: bool
-    key: Any
-    """What makes another search the same one."""
+    """Whether the model made the same search before."""
+    key: SearchKey
 
 
 class Retrieval:
-    """The searches of one answer, and every passage that may be cited in it.
+    """The searches of one answer, and every passage that it can cite.
 
-    Searching changes nothing here: what it brought counts once ``take`` has it. So a search that
-    was given up and ends later leaves no trace.
+    A search counts only when ``take`` is called with it. So a search that was abandoned and ends
+    later leaves no trace.
     """
 
     def __init__(self, index: Index, cache: SearchCache, version: str, max_searches: int) -> None:
         self.index = index
         self.max_searches = max_searches
         self.searches: list[Search] = []
-        self.sources: dict[str, Passage] = {}
-        self.failed = False
+        self.passages: dict[str, Passage] = {}
+        self.has_failed = False
         """Whether the model asked for a search that could not be made."""
         self._cache = cache
         self._version = version
-        self._made: set[Any] = set()
+        self._made: set[SearchKey] = set()
         self._spent = 0
         self._lock = threading.Lock()
 
@@ -76,13 +76,17 @@ class Retrieval:
     def searches_left(self) -> int:
         return max(0, self.max_searches - self._spent)
 
+    def search_failed(self) -> None:
+        """The model asked for a search that could not be made."""
+        self.has_failed = True
+
     @property
     def only_weak(self) -> bool:
-        """Searched, and nothing that was found is likely to answer."""
+        """Whether there were searches, and all of them were weak or found nothing."""
         return bool(self.searches) and all(s.weak or not s.ids for s in self.searches)
 
-    def search(self, query: str, filters: Mapping[str, Any] | None = None) -> Found:
-        """One search of the model; raises ToolError when none is left."""
+    def search(self, query: str, filters: Mapping[str, Any] | None = None) -> FinishedSearch:
+        """Make one search of the model. Raises ToolError if no search is left."""
         with self._lock:
             if not self.searches_left:
                 raise ToolError(
@@ -97,37 +101,37 @@ class Retrieval:
                 self._spent -= 1  # nothing was searched
             raise
 
-    def _search(self, query: str, filters: dict[str, Any]) -> Found:
+    def _search(self, query: str, filters: dict[str, Any]) -> FinishedSearch:
         key = (self._version, " ".join(query.lower().split()), str(sorted(filters.items())))
         result = self._cache.get(key)
         if result is None:
             result = self.index.search(query, **filters)
             self._cache.put(key, result)
-        seen = [p for p in result.passages if p.id in self.sources]
+        seen = [p for p in result.passages if p.id in self.passages]
         extra: tuple[Passage, ...] = ()
         if seen and key not in self._made and "k" not in filters:
-            more = self.index.search(query, **filters, exclude=tuple(self.sources))
+            more = self.index.search(query, **filters, exclude=tuple(self.passages))
             extra = more.passages
-        found = tuple({p.id: p for p in (*result.passages, *extra)}.values())
-        ids, distances = tuple(p.id for p in found), tuple(p.distance for p in found)
+        passages = tuple({p.id: p for p in (*result.passages, *extra)}.values())
+        ids, distances = tuple(p.id for p in passages), tuple(p.distance for p in passages)
         search = Search(query, ids, distances, result.weak)
-        return Found(search, found, key in self._made, key)
+        return FinishedSearch(search, passages, key in self._made, key)
 
-    def take(self, found: Found) -> tuple[Passage, ...]:
-        """Note a search and what it found; passages that the model has not seen are returned."""
-        self._made.add(found.key)
-        self.searches.append(found.search)
-        return self.supply(found.passages)
+    def take(self, search: FinishedSearch) -> tuple[Passage, ...]:
+        """Count a search; return its passages that the model was not given before."""
+        self._made.add(search.key)
+        self.searches.append(search.search)
+        return self.supply(search.passages)
 
     def supply(self, passages: Iterable[Passage]) -> tuple[Passage, ...]:
-        """Note passages that reach the model; those it has not seen before are returned."""
-        fresh = tuple(p for p in passages if p.id not in self.sources)
-        self.sources.update((p.id, p) for p in fresh)
+        """Give passages to the model; return those that it was not given before."""
+        fresh = tuple(p for p in passages if p.id not in self.passages)
+        self.passages.update((p.id, p) for p in fresh)
         return fresh
 
     def best(self) -> tuple[Passage, ...]:
-        """The passages of the first search that found something likely."""
+        """The passages of the first search that was not weak."""
         for search in self.searches:
             if search.ids and not search.weak:
-                return tuple(self.sources[i] for i in search.ids if i in self.sources)
+                return tuple(self.passages[i] for i in search.ids if i in self.passages)
         return ()

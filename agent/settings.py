@@ -11,7 +11,7 @@ _DOMAIN = re.compile(r"(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}")
 
 
 class AgentSettings(EnvironmentSettings):
-    """Which model answers, and the limits it answers within."""
+    """The model that answers, and its limits."""
 
     api_key: SecretStr | None = Field(default=None, validation_alias="ANTHROPIC_API_KEY")
     auth_token: SecretStr | None = Field(default=None, validation_alias="ANTHROPIC_AUTH_TOKEN")
@@ -19,7 +19,7 @@ class AgentSettings(EnvironmentSettings):
     model: str = "claude-opus-5-5"
     fallback_model: str | None = None
     profile: Literal["auto", "compat"] = "auto"
-    """``compat`` speaks plainly to an Anthropic-compatible gateway."""
+    """``compat`` sends only basic parameters, for an Anthropic-compatible gateway."""
     citations: Literal["auto", "native", "brackets"] = "auto"
     route: Literal["agent", "auto", "single"] = "agent"
     effort: Literal["low", "medium", "high"] = "low"
@@ -31,20 +31,20 @@ class AgentSettings(EnvironmentSettings):
     call_timeout: float = Field(default=30.0, gt=0)
     """Seconds without a byte from the model before a call counts as lost."""
     conversation_tokens: int = Field(default=20_000, ge=1_000)
-    """Budget for earlier turns; the root and the newest turns are kept."""
+    """Budget for earlier turns; beyond it only the root and the newest turns are sent."""
     daily_usd: float | None = Field(default=None, ge=0)
     """Dollars a day (UTC) for all answers; beyond it they are passages only."""
     daily_usd_per_user: float | None = Field(default=None, ge=0)
     self_check: bool = False
-    """Whether the model judges what its first search found, in a request of its own."""
+    """Whether the model judges the result of its first search in a separate request."""
     web_search: bool = False
-    """Whether the web is searched when the docs have no answer."""
+    """Whether to search the web if the docs have no answer."""
     web_domains: Listed = ()
-    """The only domains it is searched on, their subdomains included; empty means all."""
+    """Search only these domains and their subdomains; empty means all."""
 
     @property
     def has_key(self) -> bool:
-        """Whether a model can be asked at all."""
+        """Whether there is a key for a model."""
         return bool(self.api_key or self.auth_token)
 
     @field_validator("web_domains")
@@ -53,5 +53,5 @@ class AgentSettings(EnvironmentSettings):
         domains = tuple(domain.lower() for domain in value)
         for domain in domains:
             if not _DOMAIN.fullmatch(domain):
-                raise ValueError(f"{domain!r} is no bare domain such as docs.python.org")
+                raise ValueError(f"{domain!r} is not a bare domain such as docs.python.org")
         return domains

@@ -1,13 +1,13 @@
-"""What happens while an answer is made: shown as progress, and recorded step by step.
+"""The steps of an answer: shown to people as progress, and recorded as a trace.
 
-The record is returned with the answer and stored by the bot's journal. It holds ids, numbers and
-the model's own queries; never the text of a person, a page or an answer.
+The trace is returned with the answer, and the bot's journal stores it. It holds ids, numbers and
+the model's queries, but no text of a person, a document or an answer.
 """
 
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-Kind = Literal[
+EventKind = Literal[
     "open", "request", "retry", "response", "tool_call", "tool_result", "self_check",
     "verify", "mend", "mend_failed", "web_search", "degrade", "answer",
 ]  # fmt: skip
@@ -15,10 +15,10 @@ Kind = Literal[
 
 @dataclass(slots=True)
 class Event:
-    """One thing that happened, ``at`` seconds after the question arrived."""
+    """One event, ``at`` seconds after the question arrived."""
 
     at: float
-    kind: Kind
+    kind: EventKind
     detail: dict[str, Any]
 
 
@@ -28,7 +28,7 @@ class Trace:
 
     events: list[Event] = field(default_factory=list)
 
-    def add(self, at: float, kind: Kind, **detail: Any) -> None:
+    def add(self, at: float, kind: EventKind, **detail: Any) -> None:
         self.events.append(Event(round(at, 3), kind, detail))
 
     def to_json(self) -> list[dict[str, Any]]:
@@ -37,8 +37,8 @@ class Trace:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """One thing that happens now."""
+    """The step that happens now."""
 
     kind: Literal["thinking", "searching", "reading", "writing"]
     detail: str = ""
-    """The query or the path."""
+    """The query, or the path of a document."""

@@ -1,12 +1,12 @@
-"""Model text -> checked text with a verdict: what the docs prove, and what they do not say."""
+"""The model's answer -> checked text with a verdict: whether the docs support it."""
 
 import re
 from dataclasses import dataclass, replace
 
-from agent.answer import Verdict
+from agent.answer import Citation, Verdict
 from agent.conversation import Conversation
-from agent.grounding import Grounded, Source, ground
-from agent.history import said_by_people
+from agent.grounding import CitableText, Grounded, WrittenAnswer, check
+from agent.grounding.cited_text import CitedText, joined
 from agent.model.characters import unmarked
 from agent.searches import Retrieval
 from ingest.documents import Passage
@@ -21,46 +21,48 @@ _ADMITS = re.compile(
     re.IGNORECASE,
 )
 _SMALL_TALK = 400
-"""Characters up to which an answer without sources and without hard facts is just talk."""
+"""Longest small talk, in characters: an answer without citations and without hard facts."""
 _HARD_FACT = re.compile(r"`|\d|^ {4,}\S", re.MULTILINE)
 _NEAREST = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
-    """A checked text."""
+class Judgement:
+    """A checked text and its verdict."""
 
     verdict: Verdict
     grounded: Grounded
-
     faults: tuple[str, ...] = ()
-    """What the model may mend, in words for it."""
+    """Each fault that the model can mend, in words for the model."""
 
-    def is_better_than(self, other: "Judged") -> bool:
+    def is_better_than(self, other: "Judgement") -> bool:
         if self.verdict == "not_in_docs" and other.grounded.citations:
-            return False  # what is right in a text with marks is worth more than no text
+            return False  # a text that is partly right is worth more than none
         return self._rank > other._rank
 
     @property
     def _rank(self) -> tuple[bool, bool, int]:
-        stands = self.verdict != "uncited"
-        return stands, bool(self.grounded.citations), -len(self.grounded.unsupported)
+        is_cited = self.verdict != "uncited"
+        return is_cited, bool(self.grounded.citations), -len(self.grounded.unsupported)
 
 
-def judge(text: str, conversation: Conversation, retrieval: Retrieval) -> Judged:
-    """Check ``text`` against every passage that the model was given in this thread."""
-    shown, marked = _MARKER.subn("", text, count=1)
-    grounded = ground(
-        shown.strip(),
-        [Source(passage.id, passage.text) for passage in retrieval.sources.values()],
+def judge(answer: WrittenAnswer, conversation: Conversation, retrieval: Retrieval) -> Judgement:
+    """Check ``answer`` against every passage that the model was given in this thread."""
+    text = answer.text
+    marker = _MARKER.search(text.text)
+    if marker:
+        text = text.edited([(*marker.span(), "")])
+    grounded = check(
+        replace(answer, text=text.strip()),
+        [CitableText(passage.id, passage.text) for passage in retrieval.passages.values()],
         question=conversation.question,
-        context=said_by_people(conversation),
+        context=conversation.words_of_others,
     )
-    if marked or _is_not_in_docs(grounded, retrieval):
-        return Judged("not_in_docs", _with_nearest_pages(grounded, retrieval))
+    if marker or _is_not_in_docs(grounded, retrieval):
+        return Judgement("not_in_docs", _with_nearest_documents(grounded, retrieval))
     if not retrieval.searches and not grounded.citations and _is_talk(grounded.text):
-        return Judged("no_search", grounded)
-    return Judged(grounded.verdict, grounded, _faults(grounded, retrieval))
+        return Judgement("no_search", grounded)
+    return Judgement(grounded.verdict, grounded, _faults(grounded, retrieval))
 
 
 def _is_talk(text: str) -> bool:
@@ -74,35 +76,37 @@ def _faults(grounded: Grounded, retrieval: Retrieval) -> tuple[str, ...]:
 
 
 def _is_not_in_docs(grounded: Grounded, retrieval: Retrieval) -> bool:
-    """The model searched and admits to have found nothing, though without the marker."""
+    """Whether the model searched and admits, without the marker, that it found nothing."""
     if not retrieval.searches or grounded.citations:
         return False
     admits = bool(_ADMITS.search(grounded.text))
     return admits or (retrieval.only_weak and _is_talk(grounded.text))
 
 
-def _with_nearest_pages(grounded: Grounded, retrieval: Retrieval) -> Grounded:
-    """The text, with the pages that come nearest and a question where it has none."""
-    parts = [grounded.text or "The docs do not answer this."]
-    cited = list(grounded.citations)
-    if not cited and (near := nearest(retrieval)):
-        names = ", ".join(f"{unmarked(passage.title)} [{passage.id}]" for passage in near)
-        parts.append(f"Nearest pages: {names}")
-        cited = [passage.id for passage in near]
+def _with_nearest_documents(grounded: Grounded, retrieval: Retrieval) -> Grounded:
+    """Add the nearest documents if the text cites none, and a question if it asks none."""
+    parts = [grounded.body or CitedText("The docs do not answer this.")]
+    if not grounded.citations and (passages := nearest(retrieval)):
+        names = (
+            CitedText.plain(f"{unmarked(passage.title)} ") + CitedText.citing(Citation(passage.id))
+            for passage in passages
+        )
+        parts.append(CitedText("Nearest pages: ") + joined(names, ", "))
     if "?" not in grounded.text:
-        parts.append("Which system or page is this about?")
-    return replace(grounded, text="\n\n".join(parts), citations=tuple(cited))
+        parts.append(CitedText("Which system or page is this about?"))
+    body = joined(parts, "\n\n")
+    return replace(grounded, body=body, citations=body.ids)
 
 
 def nearest(retrieval: Retrieval) -> list[Passage]:
-    """One passage of each of the pages that came nearest in any search."""
+    """One passage of each document that came nearest in any search, the nearest first."""
     by_distance: dict[str, float] = {}
     for search in retrieval.searches:
         for chunk_id, distance in zip(search.ids, search.distances, strict=True):
             by_distance[chunk_id] = min(distance, by_distance.get(chunk_id, distance))
-    pages: dict[str, Passage] = {}
+    documents: dict[str, Passage] = {}
     for chunk_id in sorted(by_distance, key=by_distance.__getitem__):
-        passage = retrieval.sources.get(chunk_id)
+        passage = retrieval.passages.get(chunk_id)
         if passage:
-            pages.setdefault(passage.path, passage)
-    return list(pages.values())[:_NEAREST]
+            documents.setdefault(passage.path, passage)
+    return list(documents.values())[:_NEAREST]

@@ -167,7 +167,7 @@ def _model(settings: AgentSettings) -> list[Finding]:
     except FootnoteError as error:
         return [Finding("model", "fail", str(error))]
     return [
-        Finding("model", "ok" if check.verified else "note", check.said),
+        Finding("model", "ok" if check.verified else "note", check.summary),
         *(Finding("model", "note", difference) for difference in check.differences),
     ]
 

@@ -17,12 +17,12 @@ from httpx2 import Request, Response
 
 from agent.asides.web import public_words
 from agent.conversation import Conversation, Turn
-from agent.fallback import passages_text
-from agent.grounding import Source, ground, ground_json
+from agent.fallback import is_small_talk, passages_text
+from agent.grounding import CitableText, ground, ground_json
 from agent.history import history, query_of
 from agent.model.failures import names_parameter, unavailable
-from agent.passages import paragraphs, reply_text
-from agent.route import is_small_talk
+from agent.model.message_text import read_content
+from agent.passages import paragraphs
 from bot.blocks import render_json, render_runbook
 from bot.blocks.elements import shortened
 from bot.notices.change_note import Change, change_note, contains_text, find_successor
@@ -135,8 +135,8 @@ def asked(text: str) -> object:
     return is_one, query_terms(text), SENTENCE.split(text), public_words(text, [passage(text)])
 
 
-def rendered(text: str, style: str) -> dict[str, Any]:
-    return {"text": text, "style": style, "passages": [{"id": "c-0", "url": "https://git.test"}]}
+def rendered(text: str) -> dict[str, Any]:
+    return {"text": text, "passages": [{"id": "c-0", "url": "https://git.test"}]}
 
 
 def linked(text: str) -> object:
@@ -181,7 +181,7 @@ def grounded(text: str) -> object:
 
 def grounded_in(text: str) -> object:
     answer = "Run `kubectl rollout restart deploy/x -n y` in 5 min, at 10:30 UTC, for OPS-12 [c-0]."
-    return ground(answer, [Source("c-0", text)], question=text, context=text)
+    return ground(answer, [CitableText("c-0", text)], question=text, context=text)
 
 
 def streamed(text: str) -> object:
@@ -195,7 +195,8 @@ def streamed(text: str) -> object:
         search_result_index=0,
     )
     parts = (text[at : at + 8] for at in range(0, len(text), 8))
-    return reply_text([TextBlock(type="text", text=part, citations=[pointer]) for part in parts])
+    blocks = [TextBlock(type="text", text=part, citations=[pointer]) for part in parts]
+    return read_content(blocks, ["c-0"])
 
 
 def remembered(text: str) -> object:
@@ -226,8 +227,7 @@ READERS: dict[str, tuple[Callable[[str], object], list[str]]] = {
     "debug message": (lambda text: message_json({"text": text}), MESSAGE),
     "a question": (asked, [*MESSAGE, *VALUES]),
     "notices": (lambda text: (plain_parts(text), shortened(text, 3_000)), MESSAGE),
-    "debug render": (lambda text: render_json(rendered(text, "markdown")), ANSWER),
-    "rich text": (lambda text: render_json(rendered(text, "rich_text")), [*MARKS, *CITATIONS]),
+    "debug render": (lambda text: render_json(rendered(text)), ANSWER),
     "a page that is linked": (linked, [*SIGNS, *MARKS]),
     "a runbook": (lambda text: render_runbook([passage(text)], text), MARKS),
     "debug ground": (grounded, [*ANSWER, *VALUES]),
@@ -261,4 +261,4 @@ def test_no_reader_outgrows_its_text(name: str) -> None:
 def test_one_line_of_json_in_an_answer_is_checked_at_once() -> None:
     line = "{" + ", ".join(f'"k{key}": 0' for key in range(34)) + ', "last": -1}'
     answer = f"The pool has 400 connections [c-0].\n\n```\n{line}\n```"
-    assert ground(answer, [Source("c-0", SOURCE)]).verdict == "partly"
+    assert ground(answer, [CitableText("c-0", SOURCE)]).verdict == "partly"

@@ -76,10 +76,10 @@ def test_a_mention_gets_a_cited_answer_in_its_thread_and_a_follow_up_needs_no_me
     slack: Slack,
 ) -> None:
     root, answer = ask(slack, "<@U0FOOTNOTE> what does error PAY-4031 mean?")
-    link = re.search(r"\[\\\[(payments-runbook-0)\\\]\]\((\S+?)\)", answer)
+    link = re.search(r"<([^|\s]+)\|\[payments-runbook-0\]>", answer)
     assert link is not None, answer
 
-    address, _, fragment = link[2].partition("#")
+    address, _, fragment = link[1].partition("#")
     with urlopen(address, timeout=30) as response:
         page = response.read().decode()
     first = re.fullmatch(r"L(\d+)-L(\d+)", fragment)

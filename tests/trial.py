@@ -43,7 +43,8 @@ def _address(process: subprocess.Popen[str]) -> str:
 
 
 def ask(slack: Slack, text: str, thread_ts: str | None = None) -> tuple[str, str]:
-    """Ask a question; return the thread's timestamp and every text of the answer."""
+    """Ask a question; return the thread's timestamp and every text of the answer, a link as
+    ``<address|label>``."""
     thread = {} if thread_ts is None else {"thread_ts": thread_ts}
     before = len(_replies(slack, thread_ts)) if thread_ts else 0
     asked = slack.post("say", channel=PLACE, user="U0ONCALL", text=text, **thread)
@@ -60,5 +61,8 @@ def _texts(value: Any) -> str:
     """Every text in a message's blocks, whatever kind of block holds it."""
     if isinstance(value, dict):
         own = value.get("text")
-        return (own if isinstance(own, str) else "") + "".join(map(_texts, value.values()))
+        own = own if isinstance(own, str) else ""
+        if value.get("type") == "link":
+            return f"<{value['url']}|{own}>"
+        return own + "".join(map(_texts, value.values()))
     return "".join(map(_texts, value)) if isinstance(value, list) else ""

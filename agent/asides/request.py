@@ -1,11 +1,12 @@
-"""One request beside the conversation: its own messages and deadline, charged to the same answer.
+"""One request beside the conversation, with its own messages and deadline.
 
-What goes wrong in it costs only what it was for.
+Its cost is part of the answer's cost. If it fails, only its own result is missing.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from anthropic.types import Message
+from anthropic.types import Message, TextBlock
 
 from agent.draft import Draft
 from agent.errors import ModelUnavailable
@@ -15,23 +16,26 @@ from agent.model.deadline import Deadline
 
 @dataclass(frozen=True, slots=True)
 class _Aside:
-    """Hears what goes wrong; nobody waits for the words."""
+    """Records failures, and shows no text."""
 
     purpose: str
     draft: Draft
 
-    def wrote(self, text: str) -> None:
-        """Nothing to show."""
+    def began(self) -> None:
+        """Show nothing."""
+
+    def wrote(self, content: Sequence[TextBlock]) -> None:
+        """Show nothing."""
 
     def retried(self, error: ModelUnavailable, wait: float) -> None:
-        self.draft.note("retry", purpose=self.purpose, error=str(error), wait=round(wait, 3))
+        self.draft.record("retry", purpose=self.purpose, error=str(error), wait=round(wait, 3))
 
 
 def ask_aside(
     purpose: str, model: Model, request: Request, draft: Draft, deadline: Deadline
 ) -> Message:
-    """The model's message. Raises ModelUnavailable, DeadlinePassed or Cancelled."""
-    draft.note(
+    """Return the model's message. Raises ModelUnavailable, DeadlinePassed or Cancelled."""
+    draft.record(
         "request",
         purpose=purpose,
         model=model.name,
@@ -40,5 +44,5 @@ def ask_aside(
     )
     message = model.respond(request, deadline, _Aside(purpose, draft))
     cost = draft.charge(model.name, message)
-    draft.note("response", purpose=purpose, stop=message.stop_reason, **cost)
+    draft.record("response", purpose=purpose, stop=message.stop_reason, **cost)
     return message

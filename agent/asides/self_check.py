@@ -1,7 +1,7 @@
-"""Question + passages -> what the model thinks of them: do they bear on it, are they enough?
+"""Question + passages -> the model's judgement: are they relevant, are they enough?
 
-A structured request of its own, with the passages as JSON: citations and an output format do not go
-together. What it says is data for the next step, never an instruction to it.
+It is a separate structured request with the passages as JSON, since the API does not combine
+citations with an output format. The result is data for the next step, never an instruction.
 """
 
 import json
@@ -14,7 +14,8 @@ from agent.draft import Draft
 from agent.errors import ModelUnavailable
 from agent.model.client import Model, Request
 from agent.model.deadline import Deadline, DeadlinePassed
-from agent.passages import passage_blocks, reply_text
+from agent.model.message_text import text_of
+from agent.passages import passage_blocks
 from agent.prompts import prompt
 from ingest.documents import Passage
 
@@ -24,7 +25,7 @@ _LONGEST = 200
 
 
 class Reflection(BaseModel):
-    """The model's word on what a search brought."""
+    """The model's judgement of the passages of a search."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -33,16 +34,16 @@ class Reflection(BaseModel):
     missing: str = Field(description="What they do not answer, in the words of a short query.")
 
     def __str__(self) -> str:
-        said = "" if self.relevant else "none of these passages bears on the question; "
+        irrelevant = "" if self.relevant else "none of these passages bears on the question; "
         if self.sufficient:
             return "these passages suffice"
-        return f"{said}these passages do not suffice, missing: {self.missing or 'the answer'}"
+        return f"{irrelevant}these passages do not suffice, missing: {self.missing or 'the answer'}"
 
 
 def reflect(
     question: str, passages: Sequence[Passage], model: Model, draft: Draft, deadline: Deadline
 ) -> Reflection | None:
-    """None where the model cannot or does not say."""
+    """Ask the model for its judgement; return None if it gives none."""
     if not passages or not model.profile.structured:
         return None
     request = Request(
@@ -64,13 +65,15 @@ def reflect(
     )
     try:
         message = ask_aside("self_check", model, request, draft, deadline.at_most(_SECONDS))
-        said = Reflection.model_validate_json(reply_text(message.content))
+        reflection = Reflection.model_validate_json(text_of(message.content).text)
     except (ModelUnavailable, DeadlinePassed, ValidationError) as error:
-        draft.note("self_check", error=type(error).__name__)
+        draft.record("self_check", error=type(error).__name__)
         return None
-    said = said.model_copy(update={"missing": " ".join(said.missing.split())[:_LONGEST]})
-    draft.note("self_check", **said.model_dump())
-    return said
+    reflection = reflection.model_copy(
+        update={"missing": " ".join(reflection.missing.split())[:_LONGEST]}
+    )
+    draft.record("self_check", **reflection.model_dump())
+    return reflection
 
 
 def _schema() -> dict[str, object]:

@@ -1,7 +1,7 @@
-"""A question that the docs do not answer -> what the web says of it, with its links.
+"""A question that the docs do not answer -> an answer from the web, with its links.
 
-One request of its own, so that no page and no message of the thread can reach a search engine:
-it holds the question's own words and nothing else, without what names something internal.
+It is a separate request, so that no document and no message of the thread can reach a search
+engine. It contains only the words of the question, without the names of internal things.
 """
 
 import re
@@ -16,7 +16,8 @@ from agent.answer import WebLink
 from agent.asides.request import ask_aside
 from agent.draft import Draft
 from agent.errors import ModelUnavailable
-from agent.grounding.ids import Brackets, settle
+from agent.grounding import read_citations
+from agent.grounding.cited_text import CitedText
 from agent.model.client import Model, Request
 from agent.model.deadline import Deadline, DeadlinePassed
 from agent.prompts import prompt
@@ -34,9 +35,9 @@ _FEWEST_WORDS = 2
 _LABEL = "**From the web, not from your docs; check that it fits what you run:**"
 _CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _LONG_WORD = re.compile(r"\S{80,}")
-"""Nothing that anybody searches for."""
+"""Nobody searches for such a word."""
 _PRIVATE = re.compile(
-    # Whole words first, each looked at from its beginning, and only once.
+    # Whole words first: each is matched from its beginning, and only once.
     r"(?<!\S)(?:\S+@\S+|\S*://\S+|\S*(?:\\|~?/)\w++[/\\]\S*)"  # mail, URLs, paths
     r"|(?<![\w.-])[\w.-]*\w\.(?:internal|local|lan|corp|intra|svc|cluster)\b\S*"  # hosts inside
     r"|(?<![\w.-])[\w.-]*[\w-]\.(?:com|net|org|io|dev|app|cloud)\b\S*"  # hosts outside
@@ -49,34 +50,34 @@ _PRIVATE = re.compile(
 )
 _NAME = re.compile(r"\w++(?:[-./:]\w++)*")
 _IDENTIFIER = re.compile(r"[-_./:]|[A-Za-z]\d|^[a-z]+[A-Z]|^[A-Z]{2}")
-"""What tells an identifier from a word."""
+"""Distinguishes an identifier from a word."""
 _SAFE = "/:?#@!$&'*+,;=~%-._"
 
 
 @dataclass(frozen=True, slots=True)
 class WebFindings:
-    """What the web says: labelled Markdown, and every address in it."""
+    """An answer from the web: labelled Markdown, and every address in it."""
 
-    text: str
+    text: CitedText
     links: tuple[WebLink, ...]
 
 
 def search_web(
     model: Model, settings: AgentSettings, draft: Draft, deadline: Deadline
 ) -> WebFindings | None:
-    """None where nothing was found, nothing may be asked, or the search failed."""
-    query = public_words(draft.conversation.question, draft.retrieval.sources.values())
+    """Search the web. Returns None if nothing was found or sent, or if the search failed."""
+    query = public_words(draft.conversation.question, draft.retrieval.passages.values())
     if not query or not model.profile.server_tools or deadline.left < _LEAST_SECONDS:
-        draft.note("web_search", error="not asked")
+        draft.record("web_search", error="not asked")
         return None
     draft.show(Progress("searching", "the web"))
     try:
         blocks = _ask(query, model, settings, draft, deadline.at_most(_SECONDS))
     except (ModelUnavailable, DeadlinePassed) as error:
-        draft.note("web_search", error=str(error) or "deadline")
+        draft.record("web_search", error=str(error) or "deadline")
         return None
     findings = _findings(blocks, settings.web_domains)
-    draft.note(
+    draft.record(
         "web_search",
         queries=[str(b.input.get("query", "")) for b in blocks if b.type == "server_tool_use"],
         errors=list(_errors(blocks)),
@@ -86,19 +87,20 @@ def search_web(
 
 
 def public_words(question: str, passages: Iterable[Passage]) -> str:
-    """The question without what names people, machines, secrets, or things only the docs know.
+    """The question without the names of people, machines, secrets, and things that only the docs
+    know.
 
-    Empty where too little is left to ask anybody.
+    Empty if too few words remain for a search.
     """
     words = _PRIVATE.sub(" ", _LONG_WORD.sub(" ", _CODE.sub(" ", question)))
-    found = (name for passage in passages for name in _NAME.findall(passage.text))
-    internal = {name.casefold() for name in found if _IDENTIFIER.search(name)}
+    names = (name for passage in passages for name in _NAME.findall(passage.text))
+    internal = {name.casefold() for name in names if _IDENTIFIER.search(name)}
 
-    def kept(name: re.Match[str]) -> str:
+    def public(name: re.Match[str]) -> str:
         is_internal = _IDENTIFIER.search(name[0]) and name[0].casefold() in internal
         return " " if is_internal else name[0]
 
-    words = _NAME.sub(kept, words).replace("`", " ")
+    words = _NAME.sub(public, words).replace("`", " ")
     cut = " ".join(words.split())[:_LONGEST_QUESTION]
     return cut if len(re.findall(r"\w{2,}", cut)) >= _FEWEST_WORDS else ""
 
@@ -106,7 +108,7 @@ def public_words(question: str, passages: Iterable[Passage]) -> str:
 def _ask(
     query: str, model: Model, settings: AgentSettings, draft: Draft, deadline: Deadline
 ) -> list[ContentBlock]:
-    """All blocks of the answer; a turn that pauses is sent back as it is, to go on."""
+    """Ask, and return all blocks of the answer; a paused turn is sent back so that it continues."""
     tool: dict[str, Any] = {
         "type": "web_search_20250305",
         "name": "web_search",
@@ -125,9 +127,9 @@ def _ask(
         blocks += message.content
         if message.stop_reason != "pause_turn":
             return _whole(message, blocks)
-        # Blank texts are the one thing that the API sends and does not take back.
-        kept = [b for b in message.content if b.type != "text" or b.text.strip()]
-        messages.append({"role": "assistant", "content": kept})
+        # The API sends blank texts, but refuses them in a request.
+        content = [b for b in message.content if b.type != "text" or b.text.strip()]
+        messages.append({"role": "assistant", "content": content})
     raise ModelUnavailable("paused too often", "The web search took too long.")
 
 
@@ -138,22 +140,22 @@ def _whole(message: Message, blocks: list[ContentBlock]) -> list[ContentBlock]:
 
 
 def _errors(blocks: Iterable[ContentBlock]) -> Iterator[str]:
-    """A search that failed comes with status 200; its error is a result."""
+    """Errors of failed searches, which come as results with status 200."""
     for block in blocks:
         if block.type == "web_search_tool_result" and not isinstance(block.content, list):
             yield block.content.error_code
 
 
 def _findings(blocks: list[ContentBlock], domains: tuple[str, ...]) -> WebFindings | None:
-    """The text after the last search, each statement with its links; None without any link."""
+    """The text after the last search, with the links of each statement; or None without links."""
     last = max((n for n, b in enumerate(blocks) if b.type == "server_tool_use"), default=-1)
     text = ""
     links: dict[str, WebLink] = {}
     for block in blocks[last + 1 :]:
         if block.type != "text":
             continue
-        # A page on the web cannot pass for one of the docs.
-        said, _, _ = settle(block.text, Brackets((), ""))
+        # A page on the web cannot pass for a document of the team.
+        words = read_citations(CitedText.plain(block.text), ()).text.text
         cited = {}
         for citation in block.citations or ():
             if citation.type == "web_search_result_location":
@@ -162,14 +164,14 @@ def _findings(blocks: list[ContentBlock], domains: tuple[str, ...]) -> WebFindin
         cited.pop("", None)
         links.update(cited)
         marks = "".join(f" ([{urlsplit(url).hostname}]({url}))" for url in cited)
-        text += said.rstrip() + marks + said[len(said.rstrip()) :]
+        text += words.rstrip() + marks + words[len(words.rstrip()) :]
     if not links or "NOTHING FOUND" in text:
         return None
-    return WebFindings(f"{_LABEL}\n\n{text.strip()}", tuple(links.values()))
+    return WebFindings(CitedText.plain(f"{_LABEL}\n\n{text.strip()}"), tuple(links.values()))
 
 
 def _address(url: str, domains: tuple[str, ...]) -> str:
-    """The address as it may stand in Markdown; empty where it is not one that may be shown."""
+    """The address for use in Markdown, or empty if it must not be shown."""
     try:
         parts = urlsplit(url)
         host = parts.hostname or ""

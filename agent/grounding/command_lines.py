@@ -1,8 +1,8 @@
-"""A command in an answer against the commands of a source: the same, filled in, or cut short.
+"""Compare a command in an answer with the commands of a chunk: equal, filled in, or cut short.
 
-Letter case counts. White space, line continuation and prompts do not; flags may stand in another
-order as long as each keeps its value and the other words keep theirs. A placeholder of the docs
-may be filled with a word that the question, the thread or the source itself gave, or be renamed.
+Letter case counts. White space, line continuation and prompts do not. Flags can be in another order
+if each keeps its value and the other words keep their order. A placeholder of the docs can be
+renamed, or filled with a word of the question, the thread or the chunk.
 """
 
 import re
@@ -24,16 +24,16 @@ _SNAKE = r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+"
 PLACEHOLDER = re.compile(
     rf"{_MARKED}|(?<![\w./-])(?:{_GENERIC}|(?:[A-Z0-9]+_)+(?:{_GENERIC}))(?![\w./=-])"
 )
-"""What is plainly to be filled in, wherever it stands."""
+"""A word that is a placeholder anywhere."""
 
 
 def is_placeholder(word: str) -> bool:
-    """Whether an answer leaves it to be filled in; the docs' "my-nginx" is one, another is not."""
+    """Whether a word of an answer is a placeholder; in an answer, "my-nginx" is a name."""
     return PLACEHOLDER.fullmatch(word) is not None and not word.startswith("my-")
 
 
 _ARGUMENT = re.compile(rf"{PLACEHOLDER.pattern}|(?<![\w./-]){_SNAKE}(?![\w./=-]|:$)")
-"""As an argument of a documented command any SNAKE_NAME may be one; elsewhere it is a name."""
+"""In a documented command every SNAKE_NAME can be a placeholder; elsewhere it is a name."""
 _DECLARES = ("export", "unset", "set", "env", "declare", "setx", "=")
 
 _TOOLS = (
@@ -50,17 +50,17 @@ _PROSE_WORD = (
     r"|by|it|its|a|an|of|that|this|which|will|can|should|must|sure|command|commands|first|once)\b)"
 )
 PROSE_COMMAND = re.compile(
-    r"(?<![\w./-])(?=[A-Za-z])(?:(?P<told>(?:[Rr]un|[Ee]xecute|[Tt]ype|[Ii]ssue|[Tt]ry)(?:ning)?:?\s+))?"
+    r"(?<![\w./-])(?=[A-Za-z])(?:(?P<verb>(?:[Rr]un|[Ee]xecute|[Tt]ype|[Ii]ssue|[Tt]ry)(?:ning)?:?\s+))?"
     rf"(?P<command>(?<![\w./-])(?:(?P<sql>(?:DROP|TRUNCATE|ALTER|DELETE FROM|INSERT INTO)(?=\s+\w))"
     rf"|(?:{_TOOLS}|make)(?=\s+(?P<risky>(?:{_RISKY})(?![\w-]))?))"
     rf"(?:[ ]+{_PROSE_WORD}[\w.:=@<>${{}}/-]*[\w}}>/]){{1,5}})"
 )
-"""A command without code marks; a word such as "git" alone is none."""
+"""A command without code marks; a word such as "git" alone is not a command."""
 _IS_TOOL = re.compile(rf"(?:{_TOOLS}|make|[A-Z]{{4,}})")
 
 
 def is_command(text: str) -> bool:
-    """Whether something is done by it: a tool with arguments, options, paths, joined commands."""
+    """Whether running it does something: a tool with arguments, options, paths, joined commands."""
     words = text.split()
     return len(words) > 1 and (
         _IS_TOOL.fullmatch(words[0]) is not None
@@ -75,7 +75,7 @@ _WORD = re.compile(r"(?:(?<![^\s=])(?:\"[^\"\n]*\"|'[^'\n]*')|\S)+")
 
 
 def command_words(text: str) -> list[str]:
-    """The words of a command; blanks inside a placeholder or quotes do not part it."""
+    """Split a command into words; blanks inside a placeholder or quotes do not split."""
     joined = _BRACED.sub(_without_blanks, text)
     return _WORD.findall(joined) if '"' in joined or "'" in joined else joined.split()
 
@@ -83,13 +83,13 @@ def command_words(text: str) -> list[str]:
 def _without_blanks(match: re.Match[str]) -> str:
     if match.group(1) is not None:
         inner = match.group(1).strip()
-        # "a < b > c" is no placeholder; "<pod name>" is.
+        # "<pod name>" is a placeholder, "a < b > c" is not.
         return f"<{re.sub(r'[ ]+', '_', inner)}>" if inner == match.group(1) else match.group()
     return "{{" + re.sub(r"\s+", "_", match.group(2).strip()) + "}}"
 
 
 class Template:
-    """The words of a source in which placeholders may stand."""
+    """The words of a chunk, which can contain placeholders."""
 
     def __init__(self, text: str) -> None:
         self._words: list[tuple[str, str]] = []
@@ -106,7 +106,7 @@ class Template:
         self._add(command_words(text[at:]), PLACEHOLDER, "`'\"().,;:")
         self._starts: dict[str, list[int]] = {}
         self._any = any(self._open)
-        # A command does not begin with a word that is all placeholder.
+        # A command does not begin with a placeholder.
         self._opens = [
             at
             for at, pattern in enumerate(self._open)
@@ -120,34 +120,38 @@ class Template:
         before = "="
         some = pattern.search(" ".join(words)) is not None
         for word in words:
-            known = PLACEHOLDER if before in _DECLARES else pattern
+            documented = PLACEHOLDER if before in _DECLARES else pattern
             self._words.append((word, word.strip(around)))
-            self._open.append(known if some and known.search(word) else None)
+            self._open.append(documented if some and documented.search(word) else None)
             before = word
 
-    def filled_with(self, asked: Sequence[str], given: Callable[[str], bool]) -> bool:
-        """Whether ``asked`` stands here with its placeholders filled or renamed."""
-        if not self._any or not asked:
+    def filled_with(self, command: Sequence[str], is_known: Callable[[str], bool]) -> bool:
+        """Whether the chunk contains ``asked`` with other words for its placeholders."""
+        if not self._any or not command:
             return False
-        last = len(self._words) - len(asked)
+        last = len(self._words) - len(command)
         return any(
             start <= last
-            and all(self._fits(word, start + number, given) for number, word in enumerate(asked))
-            for start in (*self._starts.get(asked[0], ()), *self._opens)
+            and all(
+                self._fits(word, start + number, is_known) for number, word in enumerate(command)
+            )
+            for start in (*self._starts.get(command[0], ()), *self._opens)
         )
 
-    def _fits(self, word: str, at: int, given: Callable[[str], bool]) -> bool:
+    def _fits(self, word: str, at: int, is_known: Callable[[str], bool]) -> bool:
         raw, stripped = self._words[at]
         word = word.rstrip(";")
         if word in (raw, stripped):
             return True
         pattern = self._open[at]
         values = _fillings(word, pattern.split(raw.strip("`.,;"))) if pattern else None
-        return values is not None and all(is_placeholder(one) or given(one) for one in values)
+        return values is not None and all(is_placeholder(one) or is_known(one) for one in values)
 
 
 def _fillings(word: str, parts: Sequence[str]) -> list[str] | None:
-    """What stands in a word between these parts of it, one character at least, in order."""
+    """The texts that ``word`` has between ``parts``; None if it has not all parts, or an empty
+    text.
+    """
     first, *between = parts
     if not between or not word.startswith(first):
         return [] if word == first else None
@@ -163,9 +167,9 @@ def _fillings(word: str, parts: Sequence[str]) -> list[str] | None:
     return [*values, word[at:end]] if at < end and word.endswith(last) else None
 
 
-def same_in_other_order(asked: Sequence[str], known: Sequence[str]) -> bool:
-    """Whether only flags, each with its value, have moved."""
-    first, second = _parted(asked), _parted(known)
+def same_in_other_order(command: Sequence[str], documented: Sequence[str]) -> bool:
+    """Whether the two differ only in the order of flags, each with its value."""
+    first, second = _parted(command), _parted(documented)
     if sorted(first) != sorted(second):
         return False
     shared = _flag_pairs(first) & _flag_pairs(second)
@@ -173,7 +177,7 @@ def same_in_other_order(asked: Sequence[str], known: Sequence[str]) -> bool:
 
 
 def _parted(words: Sequence[str]) -> list[str]:
-    """``--flag=value`` as two words."""
+    """Split ``--flag=value`` into two words."""
     parts: list[str] = []
     for word in words:
         parts += word.split("=", 1) if word.startswith("--") else [word]
@@ -186,7 +190,7 @@ def _flag_pairs(words: Sequence[str]) -> set[tuple[str, str]]:
 
 
 def _collapsed(words: Sequence[str], pairs: set[tuple[str, str]]) -> tuple[list[str], list[str]]:
-    """Words that keep their order, and flags with their values, sorted."""
+    """The words without flags, in order; and the flags with their values, sorted."""
     others: list[str] = []
     flags: list[str] = []
     index = 0
@@ -202,36 +206,42 @@ def _collapsed(words: Sequence[str], pairs: set[tuple[str, str]]) -> tuple[list[
 
 
 def parted(words: Sequence[str]) -> str:
-    """The command with ``--flag=value`` as ``--flag value``, a blank around each word."""
+    """Write a command with ``--flag value`` for ``--flag=value``, and a blank around each word."""
     return f" {' '.join(_parted(words))} "
 
 
-def names_command(asked: Sequence[str], known: Sequence[str]) -> bool:
-    """``kubectl rollout undo`` names ``kubectl -n shop rollout undo deploy/cart``."""
-    if not _is_name(asked) or asked[0] == "sudo" or any(_NARROWS.match(word) for word in known):
+def names_command(command: Sequence[str], documented: Sequence[str]) -> bool:
+    """Whether a short form names the command, as ``kubectl rollout undo`` names ``kubectl -n shop
+    rollout undo deploy/cart``.
+    """
+    if (
+        not _is_name(command)
+        or command[0] == "sudo"
+        or any(_NARROWS.match(word) for word in documented)
+    ):
         return False
-    others, _ = _collapsed(known, _flag_pairs(known))
-    return len(asked) > 1 and others[: len(asked)] == list(asked)
+    others, _ = _collapsed(documented, _flag_pairs(documented))
+    return len(command) > 1 and others[: len(command)] == list(command)
 
 
 def _is_name(words: Sequence[str]) -> bool:
     return len(words) <= 3 and all(re.fullmatch(r"[a-z][a-z0-9_-]*", word) for word in words)
 
 
-def left_out(asked: Sequence[str], commands: Sequence[Sequence[str]]) -> str:
-    """The words with which every documented form of the command begins or goes on; empty: none."""
-    asked = [*asked[:-1], asked[-1].rstrip(";")]
+def left_out(command: Sequence[str], commands: Sequence[Sequence[str]]) -> str:
+    """The words that every documented form of the command has before or after it, or nothing."""
+    command = [*command[:-1], command[-1].rstrip(";")]
     missing = ""
-    for known in commands:
-        for start in range(len(known) - len(asked) + 1):
-            if list(known[start : start + len(asked)]) != asked:
+    for documented in commands:
+        for start in range(len(documented) - len(command) + 1):
+            if list(documented[start : start + len(command)]) != command:
                 continue
-            before, rest = known[:start], known[start + len(asked) :]
+            before, rest = documented[:start], documented[start + len(command) :]
             lost = _lost(before, rest)
             if not lost:
                 return ""
             missing = missing or lost
-    return missing if missing and _is_runnable(asked, missing) else ""
+    return missing if missing and _is_runnable(command, missing) else ""
 
 
 def _lost(before: Sequence[str], rest: Sequence[str]) -> str:
@@ -249,12 +259,12 @@ _NARROWS = re.compile(
     r"|skip|ignore|validate|filter|selector|l\b|where)",
     re.IGNORECASE,
 )
-"""Without it the command does more than the documented one."""
+"""Options that limit a command: without them it does more than the documented one."""
 _SAFETY = re.compile(rf"{_NARROWS.pattern}|--?(?:context|namespace|n\b|wait)", re.IGNORECASE)
 
 
 def _is_runnable(words: Sequence[str], missing: str) -> bool:
-    """Whether it reads as a command to run rather than as the name of one (``kubectl rollout``)."""
+    """Whether this is a command to run, and not only its name (``kubectl rollout``)."""
     if not missing.startswith("-"):
         return True
     return not _is_name(words) or bool((_SAFETY if len(words) > 2 else _NARROWS).match(missing))
@@ -264,5 +274,5 @@ _CHAIN = re.compile(r"&&|\|\||;")
 
 
 def chained(text: str) -> list[str]:
-    """The commands of a line that run one after the other; a pipe is one command."""
+    """Split a line into the commands that run one after the other; a pipe is one command."""
     return [part for part in map(str.strip, _CHAIN.split(text)) if part]

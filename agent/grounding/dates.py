@@ -1,11 +1,11 @@
-"""How dates, times of day and weekdays are written, in several languages, and what they mean."""
+"""Dates, times of day and weekdays in several languages -> their meaning."""
 
 import re
 from collections.abc import Set as AbstractSet
 from datetime import date as Day
 
 Date = tuple[int | None, int, int | None]
-"""Year, month, day; None where the text does not say."""
+"""Year, month, day; None for the parts that the text leaves out."""
 
 _ENGLISH = [
     *("January", "February", "March", "April", "May", "June", "July"),
@@ -67,14 +67,14 @@ _WORKING = re.compile(
 
 
 def month_of(text: str) -> int:
-    """The number of the month that is named in the text; 0: none is."""
-    found = MONTH_NAMES.search(text)
-    name = found.group().rstrip(".").lower() if found else ""
+    """The number of the month that the text names, or 0."""
+    match = MONTH_NAMES.search(text)
+    name = match.group().rstrip(".").lower() if match else ""
     return _FOREIGN.get(name) or _MONTHS.get(name[:3], 0)
 
 
 def read_date(text: str) -> frozenset[Date]:
-    """What the written date can mean: 03/04/2027 is two days."""
+    """Every day that the written date can mean: 03/04/2027 is one of two."""
     parts = [int(part) for part in re.findall(r"\d+", text)]
     if "月" in text:
         return frozenset({(parts[-3] if len(parts) > 2 else None, parts[-2], parts[-1])})
@@ -83,14 +83,14 @@ def read_date(text: str) -> frozenset[Date]:
         days = [part for part in parts if part <= 31]
         return frozenset({(years[0] if years else None, month, days[0] if days else None)})
     if parts[0] > 31:
-        found = {(parts[0], parts[1], parts[2])}
+        dates = {(parts[0], parts[1], parts[2])}
     else:
-        found = {(parts[2], parts[1], parts[0]), (parts[2], parts[0], parts[1])}
-    return frozenset((y, m, d) for y, m, d in found if 1 <= m <= 12 and 1 <= d <= 31)
+        dates = {(parts[2], parts[1], parts[0]), (parts[2], parts[0], parts[1])}
+    return frozenset((y, m, d) for y, m, d in dates if 1 <= m <= 12 and 1 <= d <= 31)
 
 
 def read_clock(text: str) -> str:
-    """Hour and minute, whether of twelve or of twenty-four hours."""
+    """Hour and minute, read from a 12-hour or a 24-hour clock."""
     folded = text.lower().replace(".", "")
     parts = [int(part) for part in re.findall(r"\d+", folded)]
     half = folded.endswith("m")
@@ -98,20 +98,20 @@ def read_clock(text: str) -> str:
     return f"{hour}:{parts[1] if len(parts) > 1 else 0:02d}"
 
 
-def same_date(asked: Date, known: Date) -> bool:
-    """What the answer says of the date must be known; it may say less."""
-    return all(a is None or a == k for a, k in zip(asked, known, strict=True))
+def same_date(date: Date, documented: Date) -> bool:
+    """Whether the documented date has every part of ``date``, which can have fewer parts."""
+    return all(a is None or a == k for a, k in zip(date, documented, strict=True))
 
 
 def names_zone(zone: str, text: str) -> bool:
-    """Whether the time zone stands in the text."""
+    """Whether the text names the time zone."""
     return bool(re.search(rf"(?<![A-Za-z])(?:{_SAME_ZONE.get(zone, zone)})(?![A-Za-z])", text)) or (
         zone in _SAME_ZONE and bool(re.search(r"\d(?:Z\b|[+]00:?00)", text))
     )
 
 
 def names_weekday(day: str, fold: str, dates: AbstractSet[Date]) -> bool:
-    """Whether the day of the week stands in the text, or is that of a date there."""
+    """Whether the text names the weekday, or a date on that weekday."""
     short = day[:3].lower()
     if re.search(rf"\b{short}(?:s|nes|rs|ur)?(?:days?)?\b", fold):
         return True
@@ -119,11 +119,11 @@ def names_weekday(day: str, fold: str, dates: AbstractSet[Date]) -> bool:
         return True
     if short not in ("sat", "sun") and _WORKING.search(fold):
         return True
-    return any(_weekday(known) == _DAYS.index(short) for known in dates)
+    return any(_weekday(documented) == _DAYS.index(short) for documented in dates)
 
 
-def _weekday(known: Date) -> int | None:
-    year, month, day = known
+def _weekday(documented: Date) -> int | None:
+    year, month, day = documented
     if not year or not day:
         return None
     try:

@@ -1,4 +1,4 @@
-"""What a source contains, ready to be asked about one span of an answer."""
+"""Whether a chunk contains a span of an answer."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -27,7 +27,7 @@ from agent.grounding.matching import (
 )
 from agent.grounding.patterns import HOST, clean_url
 from agent.grounding.quantities import Value, read_values
-from agent.grounding.spans import Checked
+from agent.grounding.spans import CheckedSpan
 from agent.grounding.statements import code_spans
 from agent.grounding.values import ValueSet
 
@@ -41,21 +41,21 @@ _URLS = re.compile(r"(?<![a-z0-9])[a-z][a-z0-9+.-]{0,20}://[^\s<>\"'`{}|\\^]+", 
 _YAML_KEY = re.compile(r"([\w-]+):")
 _ELLIPSIS = re.compile(r"\s?(?:…|\.\.\.|\[…\]|\[\.\.\.\])\s?")
 _HEX = re.compile(r"[0-9a-fA-F]{7,64}")
-# What decides or does something is no mere word: an option, a path, a code, an address, a hash.
+# Options, paths, codes, addresses and hashes decide or do something: they are not mere words.
 _WEIGHTY = re.compile(
     r"-.*|(?>.*?(?:^|[^\w.])[/~]).*|[A-Z]{1,6}-?\d[\w-]*|(?>.*?(?:://|@|=)).*|[0-9a-f]{12,}|#.*"
 )
 
 
-class Given:
-    """Words of the question and of the thread: they may fill placeholders, and be repeated."""
+class ThreadWords:
+    """Words of the question and of the thread: an answer can repeat them and fill placeholders."""
 
     def __init__(self, question: str, context: str) -> None:
         self.question = squeezed(clean(question).translate(TYPOGRAPHIC))
         self._fold = f"{self.question}\n{squeezed(clean(context))}".casefold()
 
     def names(self, text: str) -> bool:
-        """Whether the words stand in the question or the thread."""
+        """Whether the question or the thread contains the words."""
         return occurs(squeezed(text).casefold(), self._fold)
 
     @cached_property
@@ -63,11 +63,11 @@ class Given:
         return ValueSet.of(self._fold)
 
     def states(self, value: Value) -> bool:
-        """Whether the question or the thread has the value; that is no proof of it."""
+        """Whether the question or the thread has the value, which does not prove it."""
         return self._values.holds(value)
 
-    def excuses(self, span: Checked) -> bool:
-        """Whether the asker's own words are repeated, and nothing is to be done by them."""
+    def excuses(self, span: CheckedSpan) -> bool:
+        """Whether the span repeats the asker's words and is not something to run."""
         if span.kind == "quote":
             return occurs(squeezed(span.text).casefold(), self.question.casefold())
         if not self.names(span.text):
@@ -76,7 +76,7 @@ class Given:
 
 
 class Evidence:
-    """One source."""
+    """One chunk, as a source of support."""
 
     def __init__(self, name: str, text: str) -> None:
         self.name = name
@@ -84,7 +84,7 @@ class Evidence:
 
     @cached_property
     def _texts(self) -> tuple[str, ...]:
-        """The text with white space folded; with typographic signs, also as they were typed."""
+        """The text with single blanks, and with plain signs in place of typographic ones."""
         plain = squeezed(self._raw)
         typed = plain.translate(TYPOGRAPHIC)
         if not re.search("[‐‑‒−–—]", typed):
@@ -106,16 +106,16 @@ class Evidence:
 
     @cached_property
     def _commands(self) -> list[list[str]]:
-        """Code spans and the lines of code blocks, as words."""
-        found = []
+        """The words of each code span and of each line of a code block."""
+        commands = []
         for start, end in code_spans(self._raw):
             code = self._raw[start:end].strip("`")
             lines = code.split("\n")
             block = end - start - len(code) >= 6 and len(lines) > 1
-            found += [command_words(line) for line in (lines[1:] if block else [code])]
-        if not found:
-            found = [command_words(line) for line in self._raw.split("\n")]
-        return [list(words) for words in dict.fromkeys(map(tuple, found)) if words]
+            commands += [command_words(line) for line in (lines[1:] if block else [code])]
+        if not commands:
+            commands = [command_words(line) for line in self._raw.split("\n")]
+        return [list(words) for words in dict.fromkeys(map(tuple, commands)) if words]
 
     @cached_property
     def _one_line_each(self) -> str:
@@ -137,14 +137,14 @@ class Evidence:
     def _one_quote(self) -> str:
         return self._texts[-1].replace('"', "'")
 
-    def supports(self, span: Checked, given: Given) -> bool:
-        return _COMPARERS[span.kind](self, span, given)
+    def supports(self, span: CheckedSpan, thread: ThreadWords) -> bool:
+        return _COMPARERS[span.kind](self, span, thread)
 
     def has(self, text: str) -> bool:
-        """Whether the text stands here, whole, letter for letter."""
-        return any(occurs(text, known) for known in self._texts)
+        """Whether the chunk contains the text as a whole, letter for letter."""
+        return any(occurs(text, documented) for documented in self._texts)
 
-    def has_value(self, span: Checked) -> bool:
+    def has_value(self, span: CheckedSpan) -> bool:
         value = span.value
         assert value is not None  # noqa: S101  # values have one
         if span.kind == "place":
@@ -152,7 +152,7 @@ class Evidence:
         return self.values.holds(value, counts_things=span.counts_things)
 
     def has_name(self, text: str) -> bool:
-        """Names of alerts and codes, in any letter case; ``5xx`` may sum up a 503."""
+        """Names of alerts and codes, in any letter case; ``5xx`` also matches a 503."""
         if re.fullmatch(r"[1-5]xx", text) and re.search(rf"\b{text[0]}\d\d\b", self._fold):
             return True
         if percentile := re.fullmatch(r"p(\d{2,3})", text):
@@ -165,13 +165,13 @@ class Evidence:
         word = re.sub(r"^sev(erity)?$", "sev(?:erity)?", numbered[1].casefold())
         return bool(re.search(rf"(?<![^\W_]){word}[- ]?{numbered[2]}(?!\w)", self._fold))
 
-    def has_literal(self, text: str, given: Given) -> bool:
-        """Paths, options, hosts; a channel or a person also without the sign before the name."""
+    def has_literal(self, text: str, thread: ThreadWords) -> bool:
+        """Paths, options, hosts; and channels or people, with or without # or @."""
         if self.has(text) or (text[0] in "#@" and self.has(text[1:])):
             return True
         if HOST.match(text) and occurs(text.casefold(), self._fold):
             return True
-        return self._has_filled(text, given)
+        return self._has_filled(text, thread)
 
     def has_url(self, text: str) -> bool:
         text = text.rstrip("/")
@@ -184,14 +184,14 @@ class Evidence:
         return names_weekday(text, self._fold, self.values.dates)
 
     def has_hash(self, text: str) -> bool:
-        """A hash may be cut short."""
+        """Whether the chunk has the hash, or one that begins like it."""
         fold = text.casefold()
         return bool(re.search(rf"(?<![0-9a-z]){re.escape(fold)}", self._fold)) and (
             _HEX.fullmatch(text) is not None or occurs(fold, self._fold)
         )
 
     def says(self, text: str) -> bool:
-        """Whether the words stand here, whatever their case; ``…`` stands for what is left out."""
+        """Whether the chunk contains the words, in any letter case and with ``…`` for others."""
         bare = self._fold.replace("`", "").replace("*", "")
         return any(self._in_order(text, fold) for fold in (self._fold, bare))
 
@@ -199,71 +199,71 @@ class Evidence:
         at = 0
         for piece in _ELLIPSIS.split(squeezed(clean(text))):
             words = piece.translate(TYPOGRAPHIC).casefold().strip(" .,;:!?")
-            found = fold.find(words, at)
-            if found == -1:
+            start = fold.find(words, at)
+            if start == -1:
                 return False
-            at = found + len(words)
+            at = start + len(words)
         return True
 
     def runs(self, text: str) -> bool:
-        """Whether a command that stands in prose is documented: the tool with what it does."""
+        """Whether a command in prose is documented: the tool with its subcommand."""
         if self.has(text):
             return True
         words = text.split()
-        return any(words[0] in known and words[1] in known for known in self._commands) and (
-            len(words) < 3 or all(self.has(word) for word in words[2:3])
-        )
+        return any(
+            words[0] in documented and words[1] in documented for documented in self._commands
+        ) and (len(words) < 3 or all(self.has(word) for word in words[2:3]))
 
-    def has_code(self, text: str, given: Given) -> bool:
-        """Whether a code span or a line of code stands here."""
+    def has_code(self, text: str, thread: ThreadWords) -> bool:
+        """Whether the chunk contains a code span or a line of code."""
         if HIDDEN.search(text):
             return False
         text = squeezed(_PROMPT.sub("", clean(text)))
-        if self._has_command(text, given):
+        if self._has_command(text, thread):
             return True
         parts = chained(text)
-        if len(parts) < 2 or not all(self._has_command(part, given) for part in parts):
+        if len(parts) < 2 or not all(self._has_command(part, thread) for part in parts):
             return False
-        # A word that the docs use somewhere is no command of theirs.
+        # A word that the docs use somewhere is not yet a command of the docs.
         alone = [command_words(part) for part in parts if " " not in part]
         return all(part in self._commands for part in alone) and self._stand_in_order(parts)
 
     def _stand_in_order(self, parts: Sequence[str]) -> bool:
-        """Commands of several lines may be joined, not turned round."""
-        known, at = self._texts[-1], 0
+        """Whether commands of several lines keep their order."""
+        text, at = self._texts[-1], 0
         for part in parts:
-            found = place_of(part, known, at)
-            if found == -1 and place_of(part, known) != -1:
+            place = place_of(part, text, at)
+            if place == -1 and place_of(part, text) != -1:
                 return False
-            at = max(at, found)
+            at = max(at, place)
         return True
 
-    def _has_command(self, text: str, given: Given) -> bool:
+    def _has_command(self, text: str, thread: ThreadWords) -> bool:
         open_end = _ELLIPSIS.sub("", text[-4:]) if len(text) > 4 else text[-4:]
-        shown = text[:-4] + open_end
-        if self.has(shown) or (text.endswith("()") and self.has(text[:-2])):
-            return shown != text or not self.shortened(text)
+        whole = text[:-4] + open_end
+        if self.has(whole) or (text.endswith("()") and self.has(text[:-2])):
+            return whole != text or not self.shortened(text)
         words = command_words(text)
         is_json = _JSON_LINE.fullmatch(text) and re.search(r"[\[\]{}\":]", text)
         if is_json and re.sub(r"\s+|,$", "", text) in self._dense:
             return True
         if len(words) == 1:
-            return self._has_word(text) or self._has_filled(text, given)
+            return self._has_word(text) or self._has_filled(text, thread)
         quoted = "$" not in text and re.search("['\"]", text)
         if quoted and occurs(text.replace('"', "'"), self._one_quote):
             return True
         if self.shortened(text):
             return False
-        if parted(words) in self._parted or self._has_filled(text, given):
+        if parted(words) in self._parted or self._has_filled(text, thread):
             return True
         return any(
-            same_in_other_order(words, known) or names_command(words, known)
-            for known in self._commands
-            if known[0] == words[0]
+            same_in_other_order(words, documented) or names_command(words, documented)
+            for documented in self._commands
+            if documented[0] == words[0]
         )
 
     def shortened(self, text: str) -> str:
-        """The words that the documented command has and this one leaves out."""
+        """The words of the documented command that this one leaves out."""
         words = command_words(text)
         if len(words) < 2 or text.rstrip("; ") not in self._one_line_each:
             return ""
@@ -272,10 +272,10 @@ class Evidence:
     def _has_word(self, text: str) -> bool:
         # Names of alerts and codes are the same in any case; paths, flags and words are not.
         if re.fullmatch(r"[\w-]+", text) and not text.startswith("-"):
-            known = self._texts[-1]
-            for match in re.finditer(re.escape(text), known, re.IGNORECASE):
+            chunk = self._texts[-1]
+            for match in re.finditer(re.escape(text), chunk, re.IGNORECASE):
                 named = match.group()
-                if _CAMEL_OR_CODE.fullmatch(named) and stands_alone(named, known, match.start()):
+                if _CAMEL_OR_CODE.fullmatch(named) and stands_alone(named, chunk, match.start()):
                     return True
         if HOST.fullmatch(text) and self.has_name(text):
             return True
@@ -284,38 +284,40 @@ class Evidence:
             return True
         if _HEX.fullmatch(text) and self.has_hash(text):
             return True
-        found = read_values(text)
-        whole = len(found) == 1 and found[0].text.strip() == text
-        return whole and self.values.holds(found[0])
+        values = read_values(text)
+        whole = len(values) == 1 and values[0].text.strip() == text
+        return whole and self.values.holds(values[0])
 
-    def _has_filled(self, text: str, given: Given) -> bool:
-        def known(value: str) -> bool:
-            return given.names(value) or self.has(value)
+    def _has_filled(self, text: str, thread: ThreadWords) -> bool:
+        def is_known(value: str) -> bool:
+            return thread.names(value) or self.has(value)
 
         words = command_words(text)
-        # A single word says nothing about what it fills; "deploy/cart" does.
+        # A single word does not show which placeholder it fills; "deploy/cart" does.
         if len(words) == 1 and not re.search(r"[/=:.-]", text):
             return False
-        return self._template.filled_with(words, known)
+        return self._template.filled_with(words, is_known)
 
 
-_Comparer = Callable[[Evidence, Checked, Given], bool]
+_Comparer = Callable[[Evidence, CheckedSpan, ThreadWords], bool]
 _COMPARERS: dict[str, _Comparer] = {
-    "code": lambda source, span, given: source.has_code(span.text, given),
-    "command": lambda source, span, _: source.runs(span.text),
-    "url": lambda source, span, _: source.has_url(span.text),
-    "literal": lambda source, span, given: source.has_literal(span.text, given),
-    "name": lambda source, span, _: source.has_name(span.text),
-    "hash": lambda source, span, _: source.has_hash(span.text),
-    "value": lambda source, span, _: source.has_value(span),
-    "place": lambda source, span, _: source.has_value(span),
-    "zone": lambda source, span, _: source.has_zone(span.text),
-    "weekday": lambda source, span, _: source.has_weekday(span.text),
-    "quote": lambda source, span, _: source.says(span.text),
+    "code": lambda chunk, span, thread: chunk.has_code(span.text, thread),
+    "command": lambda chunk, span, _: chunk.runs(span.text),
+    "url": lambda chunk, span, _: chunk.has_url(span.text),
+    "literal": lambda chunk, span, thread: chunk.has_literal(span.text, thread),
+    "name": lambda chunk, span, _: chunk.has_name(span.text),
+    "hash": lambda chunk, span, _: chunk.has_hash(span.text),
+    "value": lambda chunk, span, _: chunk.has_value(span),
+    "place": lambda chunk, span, _: chunk.has_value(span),
+    "zone": lambda chunk, span, _: chunk.has_zone(span.text),
+    "weekday": lambda chunk, span, _: chunk.has_weekday(span.text),
+    "quote": lambda chunk, span, _: chunk.says(span.text),
 }
-"""How each kind of span is compared with a source."""
+"""How each kind of span is compared with a chunk."""
 
 
-def supporting(sources: Sequence[Evidence], span: Checked, given: Given) -> Evidence | None:
-    """The first source that contains the span."""
-    return next((source for source in sources if source.supports(span, given)), None)
+def supporting(
+    chunks: Sequence[Evidence], span: CheckedSpan, thread: ThreadWords
+) -> Evidence | None:
+    """The first chunk that contains the span, or None."""
+    return next((chunk for chunk in chunks if chunk.supports(span, thread)), None)

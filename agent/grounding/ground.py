@@ -1,30 +1,33 @@
-"""An answer and what it may cite -> the answer as it may be shown: ids checked, spans checked.
+"""An answer and the chunks it can cite -> the answer with a mark on each unsupported span.
 
-Works on strings, without a model. Ids that were not retrieved leave the text. Every code span,
-command, flag, path, host, address, code, quantity, version, date and quoted string must occur in
-a chunk that its own statement cites; what does not gets a mark that a person sees. Code stays
-byte for byte: the mark stands beside it. It cannot see a dropped "not", or the right figure from
-the wrong row of a table.
+The check compares strings and needs no model. Every code span, command, flag, path, host, address,
+code, quantity, version, date and quoted string must occur in a chunk that its own statement cites.
+A span that does not occur there gets a mark that people see. Code stays byte for byte, with the
+mark beside it. The check cannot see a dropped "not", or the right figure from the wrong row of a
+table.
 """
 
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from agent.answer import Unsupported
+from pydantic import BaseModel, Field, ValidationError
+
+from agent.answer import Unsupported, written
 from agent.errors import AgentError
+from agent.grounding.cited_text import CitedText
 from agent.grounding.command_lines import command_words, is_placeholder
-from agent.grounding.evidence import Evidence, Given, supporting
-from agent.grounding.ids import Brackets, remove_outside_code, settle
-from agent.grounding.matching import HIDDEN, clean, occurs
-from agent.grounding.spans import Checked, find_spans
-from agent.grounding.statements import Block, Statement, statements
+from agent.grounding.evidence import Evidence, ThreadWords, supporting
+from agent.grounding.ids import WrittenAnswer, read_answer
+from agent.grounding.marks import Finding, marked
+from agent.grounding.matching import clean, occurs
+from agent.grounding.spans import CheckedSpan, find_spans
+from agent.grounding.statements import Block, Statement, cited_blocks, statements
 
-_OWN_MARK = re.compile(r"(?:\n\n[ \t>]*| )?\(⚠ (?:not in|no source|shortened|from)[^()\n]*\)")
 _COMMENT = re.compile(r"(?:#|//|--\s|;|REM\s|/\*|<!--)\s?(.*)")
 _TRAILING_COMMENT = re.compile(r"(?<!\s)\s++(?:#|//)\s(.*)$")
 _NO_CLAIM = re.compile(
@@ -36,193 +39,192 @@ _NO_CLAIM = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """What can be cited: a retrieved passage, or a chunk cited earlier in the thread."""
+class CitableText:
+    """A chunk that an answer can cite: retrieved now, or cited earlier in the thread."""
 
-    id: str
+    id: Annotated[str, Field(min_length=1)]
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Grounded:
-    """The answer as it may be shown."""
+    """The checked answer."""
 
-    text: str
+    body: CitedText
     citations: tuple[str, ...]
-    """Ids that stay, in order of first citation."""
+    """Ids of the cited chunks, in order of first citation."""
     removed: tuple[str, ...]
     unsupported: tuple[Unsupported, ...]
     verdict: Literal["answered", "partly", "uncited"]
     substantial: tuple[Unsupported, ...] = ()
-    """Those of ``unsupported`` that are worth asking the model to mend."""
+    """The spans of ``unsupported`` that the model should mend."""
 
-
-@dataclass(frozen=True, slots=True)
-class _Finding:
-    """A span without support, and the mark it gets at an offset of the text."""
-
-    at: int
-    unsupported: Unsupported
-    substantial: bool
-    block: Block | None = None
-    """The code block the span is a line of."""
-    line: int = 0
+    @property
+    def text(self) -> str:
+        """Markdown with bracketed ids."""
+        return written(self.body.segments)
 
 
 def ground(
-    answer: str, sources: Sequence[Source], *, question: str = "", context: str = ""
+    answer: str, chunks: Sequence[CitableText], *, question: str = "", context: str = ""
 ) -> Grounded:
-    """Check ``answer`` against ``sources``; ``context`` is other text of the thread."""
-    text = answer.replace("\r\n", "\n").replace("\r", "\n")
-    if HIDDEN.search(text):
-        text = remove_outside_code(text, HIDDEN)
-    text = remove_outside_code(text, _OWN_MARK) if "⚠" in text else text
-    documented = "\n".join([question, context, *(source.text for source in sources)])
-    brackets = Brackets([source.id for source in sources], documented)
-    text, blocks, removed = settle(text, brackets)
-    cited = tuple(dict.fromkeys(c.id for block in blocks for c in block.citations))
-    findings: list[_Finding] = []
-    if cited:
-        checker = _Checker(text, blocks, sources, Given(question, context))
+    """Check Markdown with bracketed ids, for ``footnote debug ground`` and tests."""
+    documented = "\n".join([question, context, *(chunk.text for chunk in chunks)])
+    ids = [chunk.id for chunk in chunks]
+    written_answer = read_answer(CitedText.plain(answer), ids, documented)
+    return check(written_answer, chunks, question=question, context=context)
+
+
+def check(
+    answer: WrittenAnswer, chunks: Sequence[CitableText], *, question: str = "", context: str = ""
+) -> Grounded:
+    """Check ``answer`` against ``chunks``; ``context`` is other text of the thread."""
+    text = answer.text
+    findings: list[Finding] = []
+    if text.citations:
+        blocks = cited_blocks(text)
+        checker = _Checker(text.text, blocks, chunks, ThreadWords(question, context))
         findings = list(checker.findings())
     return Grounded(
-        text=_marked(text, findings),
-        citations=cited,
-        removed=tuple(removed),
+        body=marked(text, findings),
+        citations=text.ids,
+        removed=answer.removed,
         unsupported=tuple(finding.unsupported for finding in findings),
-        verdict="uncited" if not cited else "partly" if findings else "answered",
+        verdict="uncited" if not text.citations else "partly" if findings else "answered",
         substantial=tuple(f.unsupported for f in findings if f.substantial),
     )
 
 
 @lru_cache(maxsize=256)
 def _evidence(name: str, text: str) -> Evidence:
-    """A mended answer is checked against the same chunks again."""
+    """Cached, since a mended answer is checked against the same chunks again."""
     return Evidence(name, text)
 
 
 class _Checker:
-    """Walks the statements of one answer."""
+    """Checks the statements of one answer."""
 
     def __init__(
-        self, text: str, blocks: Sequence[Block], sources: Sequence[Source], given: Given
+        self, text: str, blocks: Sequence[Block], chunks: Sequence[CitableText], thread: ThreadWords
     ) -> None:
         self.text = text
         self.blocks = blocks
-        self.given = given
-        self.known: dict[tuple[object, ...], bool] = {}
-        """What was asked before: long answers repeat themselves."""
+        self.thread = thread
+        self.results: dict[tuple[object, ...], bool] = {}
+        """Results so far: long answers repeat themselves."""
         today = datetime.now(UTC)
         self.today = (today.year, today.month, today.day)
-        self.sources = {source.id: _evidence(source.id, source.text) for source in sources}
-        self.pages = {source.id for source in sources}
-        self.pages |= {re.sub(r"-\d+$", "", each) for each in self.pages}
+        self.chunks = {chunk.id: _evidence(chunk.id, chunk.text) for chunk in chunks}
+        self.documents = {chunk.id for chunk in chunks}
+        self.documents |= {re.sub(r"-\d+$", "", each) for each in self.documents}
         groups = Counter(block.group for block in blocks if block.group is not None)
         self.counts = set(groups.values())
 
-    def findings(self) -> Iterator[_Finding]:
+    def findings(self) -> Iterator[Finding]:
         for statement in statements(self.text, self.blocks):
             if statement.block.kind == "code":
                 yield from self._in_block(statement)
             else:
                 yield from self._in_text(statement)
 
-    def _in_text(self, statement: Statement) -> Iterator[_Finding]:
+    def _in_text(self, statement: Statement) -> Iterator[Finding]:
         block = statement.block
         span = (statement.start, statement.end)
-        right: list[str] = []
-        wrong: list[Checked] = []
+        supported: list[str] = []
+        failing: list[CheckedSpan] = []
         for each in find_spans(self.text, span, statement.citations, block.code):
             if not self._is_fine(each, statement.ids):
-                wrong.append(each)
+                failing.append(each)
             elif each.kind == "code":
-                right.append(each.text)
-        for checked in _outermost(wrong):
+                supported.append(each.text)
+        for checked in _outermost(failing):
             value = checked.value
-            if value and not value.unit and any(occurs(value.text, code) for code in right):
-                continue  # it is spoken of in a command that was found right
+            if value and not value.unit and any(occurs(value.text, code) for code in supported):
+                continue  # the number is part of a command that is supported
             unsupported = Unsupported(checked.text, self._reason(checked, statement.ids))
-            yield _Finding(checked.end, unsupported, checked.kind != "quote")
+            yield Finding(checked.end, unsupported, checked.kind != "quote")
 
-    def _in_block(self, statement: Statement) -> Iterator[_Finding]:
+    def _in_block(self, statement: Statement) -> Iterator[Finding]:
         block = statement.block
         code = self.text[block.inner[0] : block.inner[1]]
         lines = list(_logical_lines(code))
         if len(lines) > 1 and any(
-            self.sources[each].has(" ".join(code.split())) for each in statement.ids
+            self.chunks[each].has(" ".join(code.split())) for each in statement.ids
         ):
-            return  # lines may be parted in another way
+            return  # only the line breaks differ
         for number, line in lines:
             for checked in self._in_line(line, statement.ids):
                 reason = self._reason(checked, statement.ids)
                 unsupported = Unsupported(checked.text, reason)
-                yield _Finding(block.end, unsupported, True, block, number)
+                yield Finding(block.end, unsupported, True, block, number)
 
-    def _in_line(self, line: str, ids: Sequence[str]) -> Iterator[Checked]:
-        """What is wrong with a line of a code block; mostly nothing, or the line."""
+    def _in_line(self, line: str, ids: Sequence[str]) -> Iterator[CheckedSpan]:
+        """The unsupported spans in a line of a code block: mostly none, or the whole line."""
         comment = _COMMENT.fullmatch(line)
         if comment:
             yield from self._in_comment(comment.group(1), ids)
             return
-        whole = Checked("code", 0, 0, line)
+        whole = CheckedSpan("code", 0, 0, line)
         if self._is_fine(whole, ids):
             return
         remark = _TRAILING_COMMENT.search(line)
-        bare = Checked("code", 0, 0, line[: remark.start()]) if remark else whole
+        bare = CheckedSpan("code", 0, 0, line[: remark.start()]) if remark else whole
         if not remark or not self._is_fine(bare, ids):
             yield whole
         else:
             yield from self._in_comment(remark.group(1), ids)
 
-    def _in_comment(self, text: str, ids: Sequence[str]) -> Iterator[Checked]:
-        found = find_spans(text, (0, len(text)), (0, 0), (), comment=True)
-        yield from _outermost([each for each in found if not self._is_fine(each, ids)])
+    def _in_comment(self, text: str, ids: Sequence[str]) -> Iterator[CheckedSpan]:
+        spans = find_spans(text, (0, len(text)), (0, 0), (), comment=True)
+        yield from _outermost([each for each in spans if not self._is_fine(each, ids)])
 
-    def _is_fine(self, checked: Checked, ids: Sequence[str]) -> bool:
+    def _is_fine(self, checked: CheckedSpan, ids: Sequence[str]) -> bool:
         key = (checked.kind, checked.text, checked.denied, checked.things, *ids)
-        if key not in self.known:
-            cited = [self.sources[each] for each in ids]
+        if key not in self.results:
+            cited = [self.chunks[each] for each in ids]
             fine = self._is_no_claim(checked, cited)
-            self.known[key] = fine or supporting(cited, checked, self.given) is not None
-        return self.known[key]
+            self.results[key] = fine or supporting(cited, checked, self.thread) is not None
+        return self.results[key]
 
-    def _is_no_claim(self, checked: Checked, cited: Sequence[Evidence]) -> bool:
-        """Words of the question, placeholders, names of the retrieved pages, counts of a list."""
+    def _is_no_claim(self, checked: CheckedSpan, cited: Sequence[Evidence]) -> bool:
+        """Whether the span needs no support: words of the question, placeholders, names of the
+        retrieved documents, counts of a list.
+        """
         text, value = checked.text, checked.value
         if value is not None:
-            if checked.denied and self.given.states(value):
+            if checked.denied and self.thread.states(value):
                 return True
             if value.spelt and not value.unit:
                 # "Two ways" counts what the answer lists, unless the docs count the same things.
                 return value.number < 2 or not any(
-                    thing in source.values.counted for source in cited for thing in checked.things
+                    thing in chunk.values.counted for chunk in cited for thing in checked.things
                 )
             if self.today in value.dates:
                 return True
             return checked.counts_things and value.number in self.counts
-        if checked.denied and (self.given.names(text) or re.fullmatch(r"[a-z]{1,12}", text)):
+        if checked.denied and (self.thread.names(text) or re.fullmatch(r"[a-z]{1,12}", text)):
             return True
         if _NO_CLAIM.fullmatch(text) or is_placeholder(text):
             return checked.kind != "quote"
-        if text in self.pages or text.removesuffix(".md") in self.pages:
+        if text in self.documents or text.removesuffix(".md") in self.documents:
             return True
-        return self.given.excuses(checked)
+        return self.thread.excuses(checked)
 
-    def _reason(self, checked: Checked, ids: Sequence[str]) -> str:
-        cited = [self.sources[each] for each in ids]
+    def _reason(self, checked: CheckedSpan, ids: Sequence[str]) -> str:
+        cited = [self.chunks[each] for each in ids]
         if checked.kind == "code":
-            for source in cited:
-                if missing := source.shortened(checked.text):
+            for chunk in cited:
+                if missing := chunk.shortened(checked.text):
                     return f"shortened: the docs go on with {missing}"
-        others = [source for name, source in self.sources.items() if name not in ids]
-        elsewhere = supporting(others, checked, self.given)
+        others = [chunk for name, chunk in self.chunks.items() if name not in ids]
+        elsewhere = supporting(others, checked, self.thread)
         hint = f"; it is in {elsewhere.name}" if elsewhere else ""
         if not cited:
             return f"no source cited{hint}"
         where = cited[0].name if len(cited) == 1 else "the cited pages"
         value = checked.value
-        given = self.given.names(checked.text) if value is None else self.given.states(value)
-        if given and not elsewhere:
+        in_thread = self.thread.names(checked.text) if value is None else self.thread.states(value)
+        if in_thread and not elsewhere:
             return f"from the thread, not in {where}"
         if checked.kind == "code" and not elsewhere:
             unknown = self._unknown_words(checked.text, cited)
@@ -237,12 +239,12 @@ class _Checker:
         return [
             word
             for word in words
-            if not self.given.names(word) and not any(source.has(word) for source in cited)
+            if not self.thread.names(word) and not any(chunk.has(word) for chunk in cited)
         ]
 
 
-def _outermost(spans: Sequence[Checked]) -> Iterator[Checked]:
-    """In order, without those inside another: the path in a command needs no mark of its own."""
+def _outermost(spans: Sequence[CheckedSpan]) -> Iterator[CheckedSpan]:
+    """The spans in order, without those inside another: a path in a command needs no own mark."""
     end = -1
     for span in sorted(spans, key=lambda each: (each.start, -each.end)):
         if span.end > end:
@@ -251,7 +253,7 @@ def _outermost(spans: Sequence[Checked]) -> Iterator[Checked]:
 
 
 def _logical_lines(code: str) -> Iterator[tuple[int, str]]:
-    """Lines with their numbers from 1; continued ones joined, empty ones left out."""
+    """Lines that are not empty, with their numbers from 1; continued lines are joined."""
     joined, first = "", 0
     for number, line in enumerate(code.split("\n"), 1):
         first = first or number
@@ -266,79 +268,40 @@ def _logical_lines(code: str) -> Iterator[tuple[int, str]]:
         yield first, joined.strip()
 
 
-def _marked(text: str, findings: Sequence[_Finding]) -> str:
-    """The text with a mark behind each span, and one under each code block that needs it."""
-    marks: list[tuple[int, str]] = []
-    blocks: dict[int, list[_Finding]] = {}
-    for finding in findings:
-        if finding.block is None:
-            marks.append((finding.at, f" (⚠ {_flat(finding.unsupported.reason)})"))
-        else:
-            blocks.setdefault(finding.at, []).append(finding)
-    marks += [(at, _block_mark(text, lines)) for at, lines in blocks.items()]
-    pieces, done = [], 0
-    for at, mark in sorted(marks, key=lambda each: each[0]):
-        pieces += [text[done:at], mark]
-        done = at
-    return "".join([*pieces, text[done:]])
+class _Request(BaseModel):
+    """What ``footnote debug ground`` is given."""
 
-
-def _block_mark(text: str, lines: Sequence[_Finding]) -> str:
-    block = lines[0].block
-    assert block is not None  # noqa: S101  # only called with lines of a block
-    opening = re.match(r"[^`~\n]*", text[block.start : block.end])
-    indent = re.sub(r"[^>\s]", " ", opening.group() if opening and block.fence != "code" else "")
-    reasons = {finding.unsupported.reason.split(":")[0].split(";")[0] for finding in lines}
-    reason = reasons.pop() if len(reasons) == 1 else "not in the cited pages"
-    numbers = list(dict.fromkeys(finding.line for finding in lines))
-    which = f"line {numbers[0]}" if len(numbers) == 1 else "lines " + ", ".join(map(str, numbers))
-    note = f"\n\n{indent}(⚠ {_flat(reason)}: {which} of this block)"
-    return (f"\n{indent}{block.fence}" if block.fence else "") + note
-
-
-def _flat(reason: str) -> str:
-    """A reason that no Markdown in an id or a word can break out of."""
-    return re.sub(r"[()\[\]<>`*~\\|\n]", "", reason)[:160]
+    answer: str
+    question: str | None = None
+    context: str | None = None
+    passages: list[CitableText] | None = None
+    thread_ids: list[CitableText] | None = None
 
 
 def ground_json(request: Any) -> dict[str, Any]:
-    """``footnote debug ground``: the verdict on an answer's citations and spans, as JSON values."""
-    if not isinstance(request, dict):
-        raise AgentError("debug ground: the input must be one JSON object")
-    sources = [*_sources(request, "passages"), *_sources(request, "thread_ids")]
+    """Run ``footnote debug ground``: the verdict on an answer, as JSON values.
+
+    Raises AgentError if the request is malformed.
+    """
+    try:
+        parsed = _Request.model_validate(request)
+    except ValidationError as error:
+        fault = error.errors()[0]
+        where = ".".join(map(str, fault["loc"])) or "input"
+        raise AgentError(
+            f"debug ground: {where}: {fault['msg']}. Give {{answer, passages: [{{id, text}}, …]}}."
+        ) from None
+    chunks = {chunk.id: chunk for chunk in (*(parsed.passages or ()), *(parsed.thread_ids or ()))}
     grounded = ground(
-        _text(request, "answer", required=True),
-        list({source.id: source for source in sources}.values()),
-        question=_text(request, "question"),
-        context=_text(request, "context"),
+        parsed.answer,
+        list(chunks.values()),
+        question=parsed.question or "",
+        context=parsed.context or "",
     )
     return {
         "verdict": grounded.verdict,
         "text": grounded.text,
         "citations": list(grounded.citations),
         "removed": list(grounded.removed),
-        "unsupported": [{"span": u.span, "reason": u.reason} for u in grounded.unsupported],
+        "unsupported": [asdict(unsupported) for unsupported in grounded.unsupported],
     }
-
-
-def _text(request: dict[str, Any], key: str, *, required: bool = False) -> str:
-    value = request.get(key)
-    if value is None and not required:
-        return ""
-    if not isinstance(value, str):
-        raise AgentError(f"debug ground: {key} must be a string")
-    return value
-
-
-def _sources(request: dict[str, Any], key: str) -> list[Source]:
-    value = [] if request.get(key) is None else request[key]
-    if not isinstance(value, list):
-        raise AgentError(f"debug ground: {key} must be a list of {{id, text}}")
-    found = []
-    for entry in value:
-        if not isinstance(entry, dict) or not isinstance(entry.get("id"), str) or not entry["id"]:
-            raise AgentError(f"debug ground: every entry of {key} needs an id")
-        if not isinstance(entry.get("text"), str):
-            raise AgentError(f"debug ground: {key} {entry['id']} needs a text")
-        found.append(Source(entry["id"], entry["text"]))
-    return found

@@ -1,25 +1,25 @@
-"""How text is compared: what does not show is left out, and a word is found only as a whole."""
+"""Comparison of text: invisible characters do not count, and a word is found only as a whole."""
 
 import re
 from functools import lru_cache
 
 _TRIES = 2_000
-"""Places looked at for one needle: what stands within other words so often is found nowhere."""
+"""Most places to look at for one needle; after these it counts as not found."""
 _LONGEST_ADDRESS = 2_000
 INVISIBLE = re.compile("[\u200b-\u200f\u2060-\u2064\ufeff\u00ad\u202a-\u202e\u2066-\u2069]")
 HIDDEN = re.compile("[\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
-"""What shows a person another text than the one there is."""
+"""Characters that make a text look different from what it is."""
 TYPOGRAPHIC = str.maketrans(
     {"“": '"', "”": '"', "„": '"', "‘": "'", "’": "'", "‚": "'", "«": '"', "»": '"', "…": "..."}
 )
 DASHES = str.maketrans({"‐": "-", "‑": "-", "‒": "-", "−": "-", "–": "-"})
 HYPHENS = str.maketrans({"‐": "-", "‑": "-"})
-"""What stands for a hyphen in running text; in a command it is another sign."""
+"""Signs that mean a hyphen in prose; in a command they are other signs."""
 _CONTINUED = re.compile(r"(?<!\s)\s*+(?:\\\r?\n\s*+)++")
 
 
 def clean(text: str) -> str:
-    """Without invisible characters, odd blanks and line continuation."""
+    """The text without invisible characters, odd blanks and line continuation."""
     text = INVISIBLE.sub("", text)
     text = _CONTINUED.sub(" ", text) if "\\" in text else text
     return text.replace("\u00a0", " ").replace("\u202f", " ").replace("\u2009", " ")
@@ -31,12 +31,12 @@ def squeezed(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def occurs(needle: str, text: str) -> bool:
-    """Whether ``needle`` stands in ``text`` as a whole: no word, name or path goes on around it."""
+    """Whether ``text`` contains ``needle`` as a whole, not as a part of a word, name or path."""
     return place_of(needle, text) != -1
 
 
 def place_of(needle: str, text: str, start: int = 0) -> int:
-    """Where it stands as a whole, from ``start`` on; -1: nowhere."""
+    """Offset of ``needle`` as a whole, from ``start`` on; -1 if there is none."""
     at = text.find(needle, start) if needle else -1
     for _ in range(_TRIES):
         if at == -1 or stands_alone(needle, text, at):
@@ -53,20 +53,20 @@ def stands_alone(needle: str, text: str, at: int) -> bool:
 
 
 def _begins(needle: str, before: str, text: str, at: int) -> bool:
-    own, other, beyond = needle[0], before[-1:], before[:-1]
-    if own == "/":
+    edge, other, beyond = needle[0], before[-1:], before[:-1]
+    if edge == "/":
         inside = other.isalnum() or other in ("_", ".", "~", "-")
         if not other or not inside:
             return True
         return "://" in text[max(0, at - _LONGEST_ADDRESS) : at].rpartition(" ")[2]
-    if not (own.isalnum() or own in "-_"):
+    if not (edge.isalnum() or edge in "-_"):
         return True
     if other == "-":
-        if own.isdigit() and (not beyond or beyond in " =([`'\""):
+        if edge.isdigit() and (not beyond or beyond in " =([`'\""):
             return False  # a sign
-        return own != "-" and not beyond.isalnum()
+        return edge != "-" and not beyond.isalnum()
     if other == ".":
-        return not beyond.isalnum() or _is_field(needle, own, beyond)
+        return not beyond.isalnum() or _is_field(needle, edge, beyond)
     if other == "/" and "/" in needle:
         return not beyond.isalnum() and beyond not in ("_", ".", "~")
     if other == "_":
@@ -75,19 +75,21 @@ def _begins(needle: str, before: str, text: str, at: int) -> bool:
 
 
 def _ends(needle: str, after: str) -> bool:
-    own, other, beyond = needle[-1], after[:1], after[1:]
-    if own in "/~.*$" and " " in needle:
+    edge, other, beyond = needle[-1], after[:1], after[1:]
+    if edge in "/~.*$" and " " in needle:
         # "rm -rf /" does more than "rm -rf /tmp".
         return not other.isalnum() and other not in ("/", "_", "{", "*")
-    if not (own.isalnum() or own in "-_"):
+    if not (edge.isalnum() or edge in "-_"):
         return True
-    if other == "." and " " not in needle and _is_field(needle, own, beyond):
+    if other == "." and " " not in needle and _is_field(needle, edge, beyond):
         return True
     if other in ("-", ".", "_") or (other == "/" and "/" in needle):
         return not beyond.isalnum() and beyond not in ("-", "_")
     return not other.isalnum()
 
 
-def _is_field(needle: str, own: str, beyond: str) -> bool:
-    """Whether it may be one part of ``spec.replicas``; no version and no host is cut like that."""
-    return "." not in needle and own.isalpha() and beyond.isalpha()
+def _is_field(needle: str, edge: str, beyond: str) -> bool:
+    """Whether it can be a part of a name such as ``spec.replicas``; a version or a host is never
+    cut.
+    """
+    return "." not in needle and edge.isalpha() and beyond.isalpha()

@@ -1,4 +1,4 @@
-"""What stands in prose and has to be right letter for letter: addresses, paths, flags, names."""
+"""Patterns of words that must be right letter for letter: addresses, paths, flags, names."""
 
 import errno
 import re
@@ -7,7 +7,7 @@ import signal
 from agent.grounding.dates import WEEKDAYS, ZONES
 
 _URL = r"(?:https?|ftp|ssh|wss?|postgres(?:ql)?|redis|amqp|s3|file)://[^\s<>\"'`\[\]{}|\\^]+"
-# Bounded, and without the brackets that open the next one: "[a](" repeated must not take long.
+# Bounded, and without the brackets that open the next link: "[a](" repeated must be fast.
 LINK = re.compile(
     r"!?\[(?P<label>[^\[\]\n]{0,300})\]\((?P<url>\s{0,9}<?[^\s<>()\[]{0,2000}"
     r"(?:\([^\s<>()\[]{0,300}\)[^\s<>()\[]{0,2000}){0,3}>?)(?:\s{1,9}\"[^\"\n]{0,300}\")?\s{0,9}\)"
@@ -33,7 +33,7 @@ _SYSTEM = "|".join(
     )
 )
 TOKENS = re.compile(
-    # Nothing of all this begins within a word.
+    # None of these begins inside a word.
     rf"(?<![A-Za-z0-9_])(?=[\w~./#@-])(?:(?P<url>{_URL})"
     r"|(?P<email>(?<![\w.+-])[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+)"
     r"|(?P<hash>\bsha(?:1|256|512):[0-9A-Fa-f]{6,}|(?<![\w-])[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b"

@@ -1,8 +1,8 @@
 """Text -> comparable values: numbers with units, versions, dates, times of day, phone numbers.
 
-Formatting is no change of a value: ``10,000`` is ``10000``, ``5 min`` is ``5m``, ``4 Jan 2027`` is
-``2027-01-04``, ``ten minutes`` are ``10 minutes``. A value is compared whole, with its sign and
-its unit.
+Formatting does not change a value: ``10,000`` is ``10000``, ``5 min`` is ``5m``, ``4 Jan 2027`` is
+``2027-01-04``, ``ten minutes`` are ``10 minutes``. A value is compared as a whole, with its sign
+and its unit.
 """
 
 import re
@@ -55,7 +55,7 @@ _WORD = (
     r" (?P<one_unit>hour|day|week|month))\b"
 )
 _VALUES = re.compile(
-    # What no value begins with is passed over quickly.
+    # Skip characters that cannot begin a value.
     r"(?=[\d+(v$€£.JFMASOND\-−])(?:"
     rf"(?P<iso>{dates.ISO})|(?P<numeric>{dates.NUMERIC})|(?P<eastern>{dates.EASTERN})"
     rf"|(?P<day_month>{dates.DAY_MONTH})|(?P<month_day>{dates.MONTH_DAY})"
@@ -71,17 +71,17 @@ _JOINT = re.compile(r"(?:,? and |, | )?")
 _GROUPED = re.compile(r"[1-9]\d{0,2}(?:\.\d{3}){2,}")
 _LONG = 40
 
-Kind = Literal["date", "phone", "clock", "version", "quantity"]
+ValueKind = Literal["date", "phone", "clock", "version", "quantity"]
 _DATES = ("iso", "numeric", "eastern", "day_month", "month_day")
 
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """One value as it stands in a text."""
+    """One value in a text."""
 
     start: int
     end: int
-    kind: Kind
+    kind: ValueKind
     text: str
     dates: frozenset[Date] = frozenset()
     key: str = ""
@@ -91,19 +91,19 @@ class Value:
     unit: str = ""
     """The unit as written, "/s" for a rate of bare numbers; empty for a bare number."""
     amount: frozenset[Measure] = frozenset()
-    """Of a rate: what it is of; "1,200 requests per second" are 1,200 requests."""
+    """A rate without its time: 1,200 requests in "1,200 requests per second"."""
     spelt: bool = False
-    """In words: "three"."""
+    """Whether the number is written in words: "three"."""
     parts: tuple["Value", ...] = ()
-    """What it is made of, where that can be said piece by piece: "1 h 30 min", "2,5"."""
+    """The values that it is put together from: "1 h 30 min", "2,5"."""
 
 
 def read_values(text: str) -> list[Value]:
-    """The values in ``text``, in order."""
-    found = [_value(match) for match in _VALUES.finditer(text)]
+    """Read the values in ``text``, in order."""
+    values = [_value(match) for match in _VALUES.finditer(text)]
     if spelt := [_spelt(match) for match in _SPELT.finditer(text)]:
-        found = sorted([*found, *spelt], key=lambda value: value.start)
-    return list(_joined(text, found))
+        values = sorted([*values, *spelt], key=lambda value: value.start)
+    return list(_joined(text, values))
 
 
 def _value(match: re.Match[str]) -> Value:
@@ -153,7 +153,7 @@ def _quantity(match: re.Match[str]) -> Value:
 
 
 def _readings(digits: str) -> list[Number]:
-    """A written number, in the ways of different countries to write it."""
+    """Every number that the writing can mean, in the notations of different countries."""
     if "," in digits and len(digits) - digits.rindex(",") < 4:
         return [as_number(re.sub(r"[^\d,]", "", digits).replace(",", "."))]
     if re.fullmatch(r"[1-9]\d{0,2}\.\d{3}", digits):
@@ -162,10 +162,10 @@ def _readings(digits: str) -> list[Number]:
 
 
 def as_number(text: str) -> Number:
-    """The value of a written number, whatever separates its thousands."""
+    """The value of a written number, with any separator of thousands."""
     plain = re.sub(r"[^\d.]", "", text)
     if len(plain) > _LONG:
-        # Only whether it is the same number matters; reading decimals takes quadratic time.
+        # Numbers are only compared for equality; reading so many digits takes quadratic time.
         return int(plain.replace(".", ""), 16)
     return Fraction(plain) if "." in plain else int(plain)
 
@@ -223,7 +223,7 @@ def _goes_on(text: str, first: Value, second: Value) -> bool:
 
 
 def ordinals(text: str) -> Iterator[Number]:
-    """What counts a place: "third", "p99", "5th"."""
+    """The numbers of places: "third", "p99", "5th"."""
     for match in re.finditer(rf"(?i:\b(?:{'|'.join(_ORDINALS)})\b)|(?<=[A-Za-z])\d{{1,3}}\b", text):
         word = match.group().lower()
         yield int(word) if word.isdigit() else _ORDINALS.index(word) + 3

@@ -1,8 +1,8 @@
-"""Text of an answer -> the spans that a source must contain: code, addresses, flags, paths, codes,
-values, quoted strings, commands.
+"""Text of an answer -> the spans that a cited chunk must contain: code, addresses, flags, paths,
+codes, values, quoted strings, commands.
 
-Numbers that are markers ("Step 3", "1.") and words that everybody knows are left out: a false
-alarm teaches people to ignore the marks.
+Numbers of steps ("Step 3", "1.") and words that everybody knows are left out: false alarms teach
+people to ignore the marks.
 """
 
 import re
@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from agent.grounding.cited_text import MARK
 from agent.grounding.command_lines import PROSE_COMMAND
 from agent.grounding.matching import HYPHENS
 from agent.grounding.patterns import LINK, QUOTE, TOKENS, WELL_KNOWN, clean_url
@@ -18,7 +19,7 @@ from agent.grounding.quantities import ORDINAL, Value, read_values
 from agent.grounding.statements import Span, without
 from agent.grounding.values import nouns
 
-Kind = Literal[
+SpanKind = Literal[
     "code",
     "command",
     "url",
@@ -34,19 +35,19 @@ Kind = Literal[
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
-    """A span of the answer that needs support; ``end`` is where a mark can stand."""
+class CheckedSpan:
+    """A span of the answer that needs support; a mark goes at ``end``."""
 
-    kind: Kind
+    kind: SpanKind
     start: int
     end: int
     text: str
     value: Value | None = None
     counts_things: bool = False
     things: tuple[str, ...] = ()
-    """The nouns behind a number in words."""
+    """The nouns after a number in words."""
     denied: bool = False
-    """The answer says that it is not so, not needed or not documented, or that it was asked."""
+    """Whether the answer denies it, calls it unneeded or undocumented, or repeats the question."""
 
 
 _DENIED_BEFORE = re.compile(
@@ -92,29 +93,31 @@ def find_spans(
     code: Sequence[Span],
     *,
     comment: bool = False,
-) -> Iterator[Checked]:
-    """The spans of one statement; ``code`` are the code spans of its paragraph, in order."""
+) -> Iterator[CheckedSpan]:
+    """Find the spans of one statement; ``code`` holds the code spans of its paragraph, in order."""
     start, end = span
     inside = code[bisect_left(code, (start,)) : bisect_left(code, (end,))]
     for first, last in inside:
         content = _code_content(text[first:last])
         if content:
-            yield _with_denial(text, span, Checked("code", first, last, content))
+            yield _with_denial(text, span, CheckedSpan("code", first, last, content))
     prose = _masked(text, span, [citations, *inside]).translate(HYPHENS)
     holes = []
     for match in _HTML_CODE.finditer(prose) if "<" in prose else ():
-        yield Checked("code", start + match.start(), start + match.end(), match.group(2).strip())
+        yield CheckedSpan(
+            "code", start + match.start(), start + match.end(), match.group(2).strip()
+        )
         holes.append(match.span())
     prose = _blanked(prose, holes)
     for checked in _in_prose(text, prose, start, comment=comment):
         yield _with_denial(text, span, checked)
 
 
-def _with_denial(text: str, span: Span, checked: Checked) -> Checked:
+def _with_denial(text: str, span: Span, checked: CheckedSpan) -> CheckedSpan:
     before = text[max(span[0], checked.start - 60) : checked.start].replace("*", "")
     after = text[checked.end : min(span[1], checked.end + 60)].replace("*", "")
-    asked = checked.value is not None and _ASKED_BEFORE.search(before)
-    if asked or _DENIED_BEFORE.search(before) or _DENIED_AFTER.match(after):
+    is_asked = checked.value is not None and _ASKED_BEFORE.search(before)
+    if is_asked or _DENIED_BEFORE.search(before) or _DENIED_AFTER.match(after):
         return replace(checked, denied=True)
     return checked
 
@@ -126,27 +129,27 @@ def _code_content(marked: str) -> str:
 
 
 def _masked(text: str, span: Span, holes: Sequence[Span]) -> str:
-    """The statement's text with blanks for what is not prose; offsets stay."""
+    """The statement's text with blanks in place of everything but prose, at the same offsets."""
     start, end = span
     holes = [(first - start, last - start) for first, last in sorted(holes)]
     return _blanked(text[start:end], holes).replace("*", " ")
 
 
-def _in_prose(text: str, prose: str, offset: int, *, comment: bool) -> Iterator[Checked]:
+def _in_prose(text: str, prose: str, offset: int, *, comment: bool) -> Iterator[CheckedSpan]:
     holes = []
     for match in LINK.finditer(prose):
         url = match.group("url").strip().strip("<>")
         address = url.removeprefix("mailto:")
         if url:
-            kind: Kind = "url" if address == url else "literal"
-            yield Checked(kind, offset + match.start(), offset + match.end(), address)
+            kind: SpanKind = "url" if address == url else "literal"
+            yield CheckedSpan(kind, offset + match.start(), offset + match.end(), address)
         holes.append(match.span("url"))
     prose, holes = _blanked(prose, holes), []
     for match in QUOTE.finditer(prose):
-        content = text[offset + match.start() + 1 : offset + match.end() - 1]
+        content = text[offset + match.start() + 1 : offset + match.end() - 1].replace(MARK, "")
         content = re.sub(r"\[([^\[\]]*)\]\([^()]*\)|[`*]", r"\1", content).strip()
         if re.search(r"\w", content):
-            yield Checked("quote", offset + match.start(), offset + match.end(), content)
+            yield CheckedSpan("quote", offset + match.start(), offset + match.end(), content)
         holes.append(match.span())
     prose, holes = _blanked(prose, holes), []
     yield from _commands(prose, offset, comment=comment)
@@ -158,17 +161,18 @@ def _in_prose(text: str, prose: str, offset: int, *, comment: bool) -> Iterator[
             yield checked
     prose = _blanked(prose, holes)
     for value in read_values(prose) if _MAY_HAVE_VALUES.search(prose) else ():
-        checked = _value(prose, value, offset)
+        before = text[max(offset, offset + value.start - 12) : offset + value.start]
+        checked = _value(prose, value, offset, is_cited=before.rstrip(" ").endswith(MARK))
         if checked is not None:
             yield checked
 
 
-def _commands(prose: str, offset: int, *, comment: bool) -> Iterator[Checked]:
+def _commands(prose: str, offset: int, *, comment: bool) -> Iterator[CheckedSpan]:
     for match in PROSE_COMMAND.finditer(prose):
-        if comment or match["told"] or match["risky"] or match["sql"]:
+        if comment or match["verb"] or match["risky"] or match["sql"]:
             words = match["command"].rstrip(".,:;!?")
             start = offset + match.start("command")
-            yield Checked("command", start, start + len(words), words)
+            yield CheckedSpan("command", start, start + len(words), words)
 
 
 def _blanked(text: str, holes: Sequence[Span]) -> str:
@@ -180,7 +184,7 @@ def _blanked(text: str, holes: Sequence[Span]) -> str:
     return "".join([*out, " " * (len(text) - at)])
 
 
-_TOKEN_KINDS: dict[str, Kind] = {
+_TOKEN_KINDS: dict[str, SpanKind] = {
     "url": "url",
     "name": "name",
     "hash": "hash",
@@ -189,7 +193,7 @@ _TOKEN_KINDS: dict[str, Kind] = {
 }
 
 
-def _token(match: re.Match[str], offset: int) -> Checked | None:
+def _token(match: re.Match[str], offset: int) -> CheckedSpan | None:
     text = match.group()
     kind = _TOKEN_KINDS.get(match.lastgroup or "", "literal")
     if kind == "url":
@@ -199,38 +203,39 @@ def _token(match: re.Match[str], offset: int) -> Checked | None:
     elif kind == "literal":
         text = text.rstrip(".,:;")
     start = offset + match.start()
-    return Checked(kind, start, start + len(text), text)
+    return CheckedSpan(kind, start, start + len(text), text)
 
 
-def _value(prose: str, value: Value, offset: int) -> Checked | None:
+def _value(prose: str, value: Value, offset: int, *, is_cited: bool) -> CheckedSpan | None:
+    """``is_cited``: the words before the number end with a citation."""
     start, end = offset + value.start, value.end
     if value.spelt and not value.unit:
         things = tuple(nouns(prose, end))
-        return Checked("value", start, offset + end, value.text, value, things=things)
+        return CheckedSpan("value", start, offset + end, value.text, value, things=things)
     things_match = None
     if value.kind == "quantity" and not value.unit:
         if ordinal := re.compile(ORDINAL).match(prose, end):
             if value.number < 3 and not prose.startswith(" of ", ordinal.end()):
                 return None  # "the 2nd attempt"
             last = offset + ordinal.end()
-            return Checked("place", start, last, value.text + ordinal.group(), value)
-        if _is_marker(prose, value):
+            return CheckedSpan("place", start, last, value.text + ordinal.group(), value)
+        if _is_marker(prose, value, is_cited=is_cited):
             return None
         things_match = _THINGS.match(prose, end)
         if things_match:
             second = _THINGS.match(prose, things_match.end())
             end = second.end() if second else things_match.end()
     text = prose[value.start : end].strip()
-    return Checked("value", start, offset + end, text, value, things_match is not None)
+    return CheckedSpan("value", start, offset + end, text, value, things_match is not None)
 
 
-def _is_marker(prose: str, value: Value) -> bool:
-    """Whether the number only names a place: "Step 3", "(2)", "1) "."""
+def _is_marker(prose: str, value: Value, *, is_cited: bool) -> bool:
+    """Whether the number only counts a step or an item: "Step 3", "(2)", "1) "."""
     before = prose[max(0, value.start - 12) : value.start]
     if _MARKER_BEFORE.search(before):
         return True
     after = prose[value.end : value.end + 2]
-    alone = not before.strip() or before[-1] == "\n"
+    alone = is_cited or not before.strip() or before[-1] == "\n"
     return (before.endswith("(") and after.startswith(")") and value.number < 20) or (
         alone and re.match(r"[.)]\s", after) is not None and value.number < 100
     )

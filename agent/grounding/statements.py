@@ -1,20 +1,23 @@
-"""Markdown of an answer -> its statements: pieces of text and code with the ids that cover them.
+"""An answer -> its statements: pieces of text and code, each with the ids that cover it.
 
-A citation, or a group of adjacent ones, covers the text back to the citation before it or to the
-start of its paragraph, list item or table row, and what comes after the last one there. A code
-block, list or table without citations of its own takes those of the line that introduces it, or
-of the line that follows it.
+A group of adjacent citations covers the text before it, back to the previous group or to the start
+of its paragraph, list item or table row. The last group there also covers the text after it. A code
+block, list or table without citations of its own takes those of the line before it that introduces
+it, or of the line after it.
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
 from itertools import pairwise
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+
+from agent.grounding.cited_text import MARK, CitedText
 
 Span = tuple[int, int]
 
@@ -32,50 +35,79 @@ _SOURCE = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Citation:
-    """A bracketed id that was retrieved, and where it stands."""
+class CitedAt(NamedTuple):
+    """The offset of a citation, and the id of the chunk that it cites."""
 
-    start: int
-    end: int
+    at: int
     id: str
+
+    @property
+    def end(self) -> int:
+        return self.at + 1
 
 
 @dataclass(slots=True, eq=False)
 class Block:
-    """A paragraph, heading or table row; or the lines of a code block."""
+    """A paragraph, a heading, a table row, or the lines of a code block."""
 
     kind: Literal["text", "heading", "code"]
     start: int
     end: int
     """Without the line break."""
     inner: Span = (0, 0)
-    """Of a code block: its lines without the fences."""
+    """The lines of a code block without its fences."""
     group: int | None = None
     """The outermost list, table or quotation it belongs to."""
     intro: "Block | None" = None
-    """The text before that, or before this code block."""
+    """The text before that group, or before this code block."""
     fence: str = ""
-    """What closes an unclosed fence; empty where it is closed."""
+    """The marks that would close an unclosed fence, or empty."""
     code: tuple[Span, ...] = ()
-    """Code spans of a text, with their backticks."""
-    citations: list[Citation] = field(default_factory=list)
+    """The code spans in it, with their backticks."""
+    citations: list[CitedAt] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A piece of text or code, and the ids that cover it (empty: none does)."""
+    """A piece of text or code, and the ids that cover it, if any."""
 
     block: Block
     start: int
     end: int
     ids: tuple[str, ...]
     citations: Span = (0, 0)
-    """Where its own citations stand."""
+    """The span of its own citations."""
+
+
+def cited_blocks(text: CitedText) -> list[Block]:
+    """Read the blocks of an answer, each with its citations."""
+    blocks = read_blocks(text.text)
+    for at, citation in text.places():
+        block = block_at(blocks, at)
+        if block is not None:
+            block.citations.append(CitedAt(at, citation.id))
+    return blocks
+
+
+def block_at(blocks: Sequence[Block], at: int) -> Block | None:
+    """Return the block that offset ``at`` is in."""
+    index = bisect_right(blocks, at, key=lambda block: block.start) - 1
+    return blocks[index] if index >= 0 and at < blocks[index].end else None
+
+
+def code_at(blocks: Sequence[Block], at: int) -> Span | None:
+    """Return the code block or code span that offset ``at`` is in."""
+    block = block_at(blocks, at)
+    if block is None:
+        return None
+    if block.kind == "code":
+        return block.start, block.end
+    index = bisect_right(block.code, at, key=lambda span: span[0]) - 1
+    return block.code[index] if index >= 0 and at < block.code[index][1] else None
 
 
 def read_blocks(text: str) -> list[Block]:
-    """The leaves of the Markdown, in order, with where they stand in ``text``."""
+    """Read the leaves of the Markdown, in order, with their offsets in ``text``."""
     starts = [0]
     starts.extend(match.end() for match in _LINE_END.finditer(text))
     reader = _Reader(text, starts)
@@ -170,13 +202,13 @@ def code_spans(text: str, start: int = 0, end: int | None = None) -> Iterator[Sp
 
 
 def statements(text: str, blocks: Sequence[Block]) -> list[Statement]:
-    """Every piece of the answer with the ids that cover it."""
+    """Split the answer into pieces, each with the ids that cover it."""
     everything = tuple(dict.fromkeys(c.id for block in blocks for c in block.citations))
     closing = _closing(text, blocks)
-    # A block may introduce any number of others.
+    # A block can introduce many others.
     introduces = cache(partial(_introduces, text))
     last_line_ids = cache(partial(_last_line_ids, text))
-    found: list[Statement] = []
+    pieces: list[Statement] = []
     above: tuple[str, ...] = ()
     headed: tuple[str, ...] = ()
     for block, below in zip(blocks, closing, strict=True):
@@ -185,7 +217,7 @@ def statements(text: str, blocks: Sequence[Block]) -> list[Statement]:
         start = block.start
         for first, last, ids in (groups := citation_groups(text, block)):
             end = block.end if last == groups[-1][1] else last
-            found.append(Statement(block, start, end, ids, (first, last)))
+            pieces.append(Statement(block, start, end, ids, (first, last)))
             start = end
         if groups:
             above = last_line_ids(block)
@@ -194,41 +226,42 @@ def statements(text: str, blocks: Sequence[Block]) -> list[Statement]:
         if intro and intro.kind != "code" and (block.kind == "code" or introduces(intro)):
             ids = last_line_ids(intro) or ids
         if not ids and block.kind == "code" and intro and introduces(intro):
-            ids = above  # "Then:" goes on with what was cited before
+            ids = above  # "Then:" continues the text above
         if not ids and (block.kind == "heading" or introduces(block)):
-            # A heading or "Then:" says what follows; the answer's citations stand there.
+            # A heading or "Then:" announces the text below, with its citations.
             ids = everything
-        found.append(Statement(block, block.start, block.end, ids))
-    return found
+        pieces.append(Statement(block, block.start, block.end, ids))
+    return pieces
 
 
 def citation_groups(text: str, block: Block) -> list[tuple[int, int, tuple[str, ...]]]:
-    """Adjacent citations as groups: start, end, ids."""
-    groups: list[list[Citation]] = []
+    """Group adjacent citations: start, end, ids."""
+    groups: list[list[CitedAt]] = []
     for citation in block.citations:
-        if groups and _BETWEEN_CITATIONS.fullmatch(text, groups[-1][-1].end, citation.start):
+        if groups and _BETWEEN_CITATIONS.fullmatch(text, groups[-1][-1].end, citation.at):
             groups[-1].append(citation)
         else:
             groups.append([citation])
     return [
-        (group[0].start, group[-1].end, tuple(dict.fromkeys(citation.id for citation in group)))
+        (group[0].at, group[-1].end, tuple(dict.fromkeys(citation.id for citation in group)))
         for group in groups
     ]
 
 
 def _closing(text: str, blocks: Sequence[Block]) -> list[tuple[str, ...]]:
-    """For each block the ids that stand below it and are meant for it, too.
+    """For each block, the ids below it that cover it too.
 
-    Those of a line that only names the source, back to the citation before it; those of the last
-    item for a list that has no others; those of the text right below a list or a code block.
+    A line that only names the source covers everything back to the citation before it. The last
+    item covers its list if no other item cites. The text right below a list or a code block covers
+    that.
     """
     cited = [block for block in blocks if block.citations]
     ends = {block.group: block for block in blocks}
     alone = {block.group for block in cited if block is ends[block.group]}
     alone -= {block.group for block in cited if block is not ends[block.group]}
-    found: list[tuple[str, ...]] = []
+    below: list[tuple[str, ...]] = []
     previous: Block | None = None
-    outside: Block | None = None  # the first below the list or the code block
+    outside: Block | None = None  # the first block below the list or the code block
     next_cited: Block | None = None
     only_names_source = cache(partial(names_source, text))
     groups_of = cache(partial(citation_groups, text))
@@ -246,34 +279,30 @@ def _closing(text: str, blocks: Sequence[Block]) -> list[tuple[str, ...]]:
                 or (right_below and (block.kind == "code" or block.group is not None))
             ):
                 ids = groups_of(next_cited)[0][2]
-        found.append(ids)
+        below.append(ids)
         next_cited = block if block.citations else next_cited
-    return found[::-1]
+    return below[::-1]
 
 
 def names_source(text: str, block: Block) -> bool:
-    """Whether the text says nothing but where something stands: "From the limits page [x-0]."."""
-    at, rest = block.start, []
-    for citation in block.citations:
-        rest.append(text[at : citation.start])
-        at = citation.end
-    rest.append(text[at : block.end])
-    return _SOURCE.fullmatch("".join(rest)) is not None
+    """Whether the text only names the source: "From the limits page [x-0]."."""
+    words = text[block.start : block.end].replace(MARK, "")
+    return _SOURCE.fullmatch(words) is not None
 
 
 def _last_line_ids(text: str, block: Block) -> tuple[str, ...]:
     line = text.rfind("\n", block.start, block.end) + 1
-    found = tuple(dict.fromkeys(c.id for c in block.citations if c.start >= line))
-    return found or tuple(dict.fromkeys(c.id for c in block.citations))
+    last = tuple(dict.fromkeys(c.id for c in block.citations if c.at >= line))
+    return last or tuple(dict.fromkeys(c.id for c in block.citations))
 
 
 def _introduces(text: str, block: Block) -> bool:
-    """Whether the text ends with a colon, its citations left aside."""
+    """Whether the text ends with a colon, apart from its citations."""
     end = block.end
     for citation in reversed(block.citations):
         if text[citation.end : end].strip(" .)*_"):
             break
-        end = citation.start
+        end = citation.at
     tails = (text[block.start : end], text[block.start : block.end])
     return block.kind == "text" and any(tail.rstrip(" *_").endswith(":") for tail in tails)
 

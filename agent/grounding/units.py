@@ -16,7 +16,7 @@ _WORDS: dict[str, list[Measure]] = {}
 
 
 def _key(unit: str) -> str:
-    """One spelling for what looks the same: both signs for micro, a long s, any letter case."""
+    """One spelling for units that look the same: both micro signs, a long s, any letter case."""
     return unicodedata.normalize("NFKC", unit).casefold()
 
 
@@ -72,7 +72,7 @@ _unit("£", 1, "£ gbp pounds")
 _unit("°C", 1, "°c celsius")
 _unit("°F", 1, "°f fahrenheit")
 
-# One letter means what its case says: 5m are minutes (or thousandths of a core), 5M are not.
+# The case of a single letter counts: 5m are minutes (or thousandths of a core), 5M are not.
 _LETTERS: dict[str, list[Measure]] = {
     "M": [("", 10**6), ("B", _K**2), ("B", _KI**2)],
     "G": [("B", _K**3), ("B", _KI**3)],
@@ -85,7 +85,7 @@ _SPACED_LETTERS = "smhd"
 _BLANKS = " \u00a0\u202f-"
 
 CJK = "\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af"
-"""Scripts that put no blank between a number and the words around it."""
+"""Scripts that write a number and the words around it without blanks."""
 NO_WORD_BEFORE = rf"(?<![^\W{CJK}])"
 
 
@@ -99,7 +99,7 @@ LONG_UNIT = (
     rf"[ \u00a0\u202f-]?(?:(?i:{_alternatives(_LONG)})(?![^\W\d_{CJK}])"
     rf"|{_alternatives(_UNSPACED)}|[%€$](?![\w{{]))"
 )
-# "1h30m" goes on with a digit; "5xx" is no number at all.
+# A digit can follow a unit, as in "1h30m"; "5xx" is not a number.
 SHORT_UNIT = rf"[dhm](?=\d+[hms])|[smhdwkbxKMGTBg](?![\w/])|[ \u00a0][{_SPACED_LETTERS}](?![\w/'’])"
 NAMED_UNIT = _alternatives([word for word in _LONG if re.fullmatch("[a-z]+", word)])
 _TIMES = {
@@ -112,7 +112,7 @@ RATE = (
     r"|(?:\s[^\W\d_][\w-]{0,30})??\s(?:an?|every|each)\s)"
     rf"(?P<time>(?i:{_alternatives(list(_TIMES))})(?![^\W\d_]))"
 )
-"""What makes a rate of it: ``/s``, ``requests per second``."""
+"""The end of a rate: ``/s``, ``requests per second``."""
 _BITS = re.compile("[kKMGT]b")
 _BYTES_PER_SECOND = re.compile("[kKMGT]Bps")
 
@@ -122,7 +122,7 @@ def bare_unit(written: str) -> str:
 
 
 def measures(number: Number, written: str, per: str = "") -> frozenset[Measure]:
-    """Everything that the number with this unit, or per this time, can mean."""
+    """Every measure that the number can mean with this unit, or per this time."""
     unit = bare_unit(written)
     if _BYTES_PER_SECOND.fullmatch(unit):
         unit, per = unit[:-2], "s"

@@ -1,4 +1,4 @@
-"""All values of one source, ready to be asked about a value of an answer."""
+"""All values of one chunk, to look up the values of an answer in."""
 
 import re
 from bisect import bisect_right
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from agent.grounding.dates import MONTH_NAMES, Date, month_of, same_date
-from agent.grounding.quantities import Kind, Value, as_number, ordinals, read_values
+from agent.grounding.quantities import Value, ValueKind, as_number, ordinals, read_values
 from agent.grounding.units import NAMED_UNIT, Measure, Number, measures, names_time, names_unit
 
 _LIST_MARKER = re.compile(r"(?:(?:^[ \t>]*|(?<=[.;!?] ))\d{1,3}|(?<=: )1)[.)](?=\s)", re.MULTILINE)
@@ -18,7 +18,7 @@ _LABEL = re.compile(
     r"|(?<![\w.])(?<!\d[ -])(?P<word>[A-Za-z][a-z]+|[A-Z]{2,}|%)(?=[)\]]?\s?[:=|])"
     r"|(?:\b[Pp]er |/ ?)(?P<time>[A-Za-z]+)(?=[\w ]{0,20}[)\]]?\s?[:=|])"
 )
-"""Where a unit stands apart from its number: ``timeout_seconds``, ``Limit (MB)``, "in seconds"."""
+"""A unit apart from its number: ``timeout_seconds``, ``Limit (MB)``, "in seconds"."""
 _PLAIN = r"\d[\d,]*(?:\.\d+)?(?![\w%]|[.,]\d)"
 _BEHIND_LABEL = re.compile(rf"(?<=[A-Za-z%])[)\]\"'`*]*\s?[:=|]?\s*[\"'`]?({_PLAIN})")
 _RANGE = re.compile(r"\s?(?:[-–—/,]|to|and|or|bis|à|y|et)\s?")
@@ -28,50 +28,50 @@ _ONE = re.compile(rf"\b(?:an?|each|every) (?P<unit>(?:{NAMED_UNIT}))\b")
 _TIMES = {"once": 1, "twice": 2, "thrice": 3}
 _TIMES_WORD = re.compile(r"\b(?:once|twice|thrice)\b", re.IGNORECASE)
 _CALL = re.compile(r"`(?P<tool>[\w./-]++ )?[^`\n]*+`?")
-"""What stands in code marks on one line; a command, if a blank follows its first word."""
+"""Code marks on one line; their text is a command if it has several words."""
 _NOUN = re.compile(r"[ -](?:[a-z]+[ -])?([a-z]{3,})")
 
 
 @dataclass(slots=True)
 class ValueSet:
-    """The values, by what they mean."""
+    """The values by their meaning."""
 
     measures: set[Measure] = field(default_factory=set)
     numbers: set[Number] = field(default_factory=set)
-    """Every number, whatever its unit."""
+    """Every number, without its unit."""
     places: set[Number] = field(default_factory=set)
-    keys: set[tuple[Kind, str]] = field(default_factory=set)
+    keys: set[tuple[ValueKind, str]] = field(default_factory=set)
     dates: set[Date] = field(default_factory=set)
     counted: set[str] = field(default_factory=set)
-    """Things that a number stands before: "three *replicas*"."""
+    """Nouns after a number: "three *replicas*"."""
 
     @classmethod
     def of(cls, text: str) -> "ValueSet":
-        found = cls()
-        # The marker of a documented step is no figure that the step states.
+        result = cls()
+        # The number of a step in the docs is not a value.
         text = _LIST_MARKER.sub(lambda marker: " " * len(marker.group()), text)
         values = read_values(text)
         calls = [(m.end("tool"), m.end()) for m in _CALL.finditer(text) if m["tool"]]
         for value in values:
-            found._add(value)
+            result._add(value)
             if value.kind == "quantity" and not value.unit:
-                found.counted |= set(nouns(text, value.end))
+                result.counted |= set(nouns(text, value.end))
             if value.number < 0 and _is_argument(text, value.start, calls):
                 # "kill -9" sends signal 9.
-                found._add_number(-value.number, value.unit)
+                result._add_number(-value.number, value.unit)
         for number, unit, per in (*_labelled(text), *_ranges(text, values)):
-            found.measures |= measures(number, unit, per)
+            result.measures |= measures(number, unit, per)
         for match in _TIMES_WORD.finditer(text):
-            found._add_number(_TIMES[match.group().lower()], "")
+            result._add_number(_TIMES[match.group().lower()], "")
         for match in _GLUED_VERSION.finditer(text):
-            found.keys.add(("version", match.group()))
+            result.keys.add(("version", match.group()))
         for match in _PORT.finditer(text):
-            found._add_number(int(match.group(1)), "")
+            result._add_number(int(match.group(1)), "")
         for match in _ONE.finditer(text):
-            found.measures |= measures(1, match["unit"])
-        found.dates |= {(None, month_of(m.group()), None) for m in MONTH_NAMES.finditer(text)}
-        found.places = {*ordinals(text), *found.numbers}
-        return found
+            result.measures |= measures(1, match["unit"])
+        result.dates |= {(None, month_of(m.group()), None) for m in MONTH_NAMES.finditer(text)}
+        result.places = {*ordinals(text), *result.numbers}
+        return result
 
     def _add(self, value: Value) -> None:
         for part in value.parts:
@@ -83,7 +83,7 @@ class ValueSet:
             if "." in text:
                 self.keys.add(("version", text))
             if re.fullmatch(r"\d+(?:[ \u00a0,]\d+)+", text):
-                # "80, 443" and "80 443" may be two numbers as well as one.
+                # "80, 443" and "80 443" can be two numbers as well as one.
                 for digits in re.split(r"\D", text):
                     self._add_number(as_number(digits), "")
         elif value.kind == "date":
@@ -97,14 +97,16 @@ class ValueSet:
         self.measures |= measures(number, unit)
 
     def holds(self, value: Value, *, counts_things: bool = False) -> bool:
-        """Whether the value stands here; ``counts_things``: a noun follows it ("10 revisions")."""
+        """Whether the chunk has the value; ``counts_things``: a noun follows ("10 revisions")."""
         if self._holds_whole(value, counts_things):
             return True
         return bool(value.parts) and all(self.holds(part) for part in value.parts)
 
     def _holds_whole(self, value: Value, counts_things: bool) -> bool:
         if value.kind == "date":
-            return any(same_date(asked, known) for asked in value.dates for known in self.dates)
+            return any(
+                same_date(date, documented) for date in value.dates for documented in self.dates
+            )
         if value.kind != "quantity":
             return (value.kind, value.key) in self.keys
         if value.unit:
@@ -120,7 +122,7 @@ class ValueSet:
 
 
 def _ranges(text: str, values: Sequence[Value]) -> Iterator[tuple[Number, str, str]]:
-    """Numbers whose unit stands behind the last of them: "2 to 5 minutes", "200/400 ms"."""
+    """Numbers that share the unit of the last one: "2 to 5 minutes", "200/400 ms"."""
     unit, begin = "", 0
     for value in reversed(values):
         joined = unit and value.kind == "quantity" and not value.unit
@@ -132,7 +134,7 @@ def _ranges(text: str, values: Sequence[Value]) -> Iterator[tuple[Number, str, s
 
 
 def _labelled(text: str) -> Iterator[tuple[Number, str, str]]:
-    """Numbers with the unit in the name of a setting, in the cell beside or above the column."""
+    """Numbers whose unit is in the name of a setting, in the next cell, or in the column's head."""
     columns: dict[int, tuple[str, str]] = {}
     lines = text.split("\n")
     for line, following in zip(lines, [*lines[1:], ""], strict=True):
@@ -149,7 +151,7 @@ def _labelled(text: str) -> Iterator[tuple[Number, str, str]]:
         ends = [number.end() for number in bare]
         for start, end, unit, per in _labels(line) if bare else ():
             behind = _BEHIND_LABEL.match(line, end)
-            # The last number before the label, else the first one after it.
+            # The last number before the label has the unit, else the first one after it.
             nearest = bare[max(0, bisect_right(ends, start) - 1)]
             yield as_number(behind[1] if behind else nearest[0]), unit, per
 
@@ -163,13 +165,13 @@ def _labels(line: str) -> Iterator[tuple[int, int, str, str]]:
 
 
 def _is_argument(text: str, at: int, calls: Sequence[tuple[int, int]]) -> bool:
-    """Whether what stands there is an option of a command in code marks."""
+    """Whether this is an option of a command in code marks."""
     place = bisect_right(calls, (at, len(text))) - 1
     return place >= 0 and at < calls[place][1] and text[at - 1] == " "
 
 
 def nouns(text: str, at: int) -> Iterator[str]:
-    """The next word or two, without the ending of the plural."""
+    """The next word or two, in the singular."""
     match = _NOUN.match(text, at)
     if match:
         words = re.findall(r"[a-z]{3,}", match.group())

@@ -1,7 +1,7 @@
 """Dollars spent today -> whether a model may still answer.
 
-The sums come from whoever keeps the record of answers. A limit is looked at before an answer is
-begun: those that are under way are finished.
+The caller keeps the record of answers and supplies the sums. A limit is checked before an answer
+begins; answers that have begun are finished.
 """
 
 import logging
@@ -23,11 +23,11 @@ class Spent:
 
 
 Spending = Callable[[str], Spent]
-"""The id of who asks -> what was spent today."""
+"""Returns the dollars of today, given the asker's id."""
 
 
 class Budget:
-    """The day's limits, over everybody and for each person."""
+    """The daily limits, for all people together and for each person."""
 
     def __init__(self, settings: AgentSettings, spending: Spending | None) -> None:
         self._of_all = settings.daily_usd
@@ -40,14 +40,14 @@ class Budget:
                     log.warning("the price of %s is unknown: no limit counts its answers", model)
 
     def refusal(self, asker: str) -> str:
-        """Why no model may answer now, in one line for people; empty when one may."""
+        """One line for people that says why no model may answer now, or empty."""
         if self._spending is None:
             return ""
         try:
             spent = self._spending(asker)
-        except Exception:  # whatever keeps the sums: a limit that cannot be checked still holds
-            log.exception("what was spent today cannot be read")
-            return "What was spent on the model today cannot be read."
+        except Exception:  # any failure of the caller: a limit that cannot be checked still holds
+            log.exception("the cost of today's answers cannot be read")
+            return "The cost of today's answers cannot be read, so the budget cannot be checked."
         if self._of_all is not None and spent.by_all >= self._of_all:
             return "Today's budget for the model is used up; a new day begins at 00:00 UTC."
         if self._of_asker is not None and spent.by_asker >= self._of_asker:

@@ -8,9 +8,9 @@ _CONTROLS = re.compile(r"[^\n\t\x20-\x7e\xa0-\U0010ffff]")
 
 
 def encodable(value: Any) -> Any:
-    """A string, or all of them in a JSON value, with halves of surrogate pairs joined or replaced.
+    """A string, or a JSON value, whose halves of surrogate pairs are joined or replaced.
 
-    JSON can spell halves, and no encoding can write them.
+    JSON can contain such halves, but no encoding can write them.
     """
     if isinstance(value, str):
         if value.isascii():
@@ -22,10 +22,10 @@ def encodable(value: Any) -> Any:
 
 
 def unmarked(text: str) -> str:
-    """A title as it may stand within Markdown: without what would be read as markup there."""
+    """A title for use within Markdown, without characters of Markdown."""
     return _MARKUP.sub(" ", text).strip()
 
 
 def printable(text: str) -> str:
-    """``text`` without what a terminal would take for a command."""
+    """``text`` without control characters, which a terminal would obey."""
     return _CONTROLS.sub("", text)

@@ -1,7 +1,7 @@
-"""Asks the API about the configured models: whether they are there, and whether what we send fits.
+"""Ask the API whether the configured models exist and accept our parameters.
 
-It costs no tokens (https://platform.claude.com/docs/en/api/models/retrieve); gateways may not
-have it, or send something else.
+It costs no tokens (https://platform.claude.com/docs/en/api/models/retrieve). Gateways may lack this
+request, or answer it in their own way.
 """
 
 from collections.abc import Iterator
@@ -23,16 +23,16 @@ _SECONDS = 15.0
 
 @dataclass(frozen=True, slots=True)
 class ModelCheck:
-    """What the API says of a model, and where it differs from what we send."""
+    """The API's description of a model, and its differences from our requests."""
 
-    said: str
+    summary: str
     verified: bool = True
-    """False where the API answers and does not say which models it has."""
+    """False if the API answers without listing its models."""
     differences: tuple[str, ...] = ()
 
 
 def examine_model(settings: AgentSettings) -> ModelCheck:
-    """One request for each model. Raises AgentError with cause and cure."""
+    """Make one request for each model. Raises AgentError with cause and cure."""
     with open_client(settings) as client:
         check = _examined(client, settings.model, "FOOTNOTE_MODEL", settings)
         if settings.fallback_model is None:
@@ -41,27 +41,29 @@ def examine_model(settings: AgentSettings) -> ModelCheck:
             other = _examined(client, settings.fallback_model, "FOOTNOTE_FALLBACK_MODEL", settings)
         except AgentError as error:
             return replace(check, differences=(*check.differences, str(error)))
-    said = check.said if other.said == check.said else f"{check.said}, {other.said}"
+    summary = (
+        check.summary if other.summary == check.summary else f"{check.summary}, {other.summary}"
+    )
     return ModelCheck(
-        said, check.verified and other.verified, (*check.differences, *other.differences)
+        summary, check.verified and other.verified, (*check.differences, *other.differences)
     )
 
 
 def _examined(client: Anthropic, model: str, variable: str, settings: AgentSettings) -> ModelCheck:
-    known = () if price_is_known(model) else (_no_price(model, settings),)
+    price_warning = () if price_is_known(model) else (_no_price(model, settings),)
     try:
         info = client.models.retrieve(model, timeout=_SECONDS)
-        # The client takes anything for an answer: what is missing is None, or no such attribute.
+        # The client accepts any JSON: a missing field is None or raises AttributeError.
         name = info.display_name or model
-        found = _differences(info, model, settings)
-        return ModelCheck(f"{name} is available", differences=(*found, *known))
+        differences = _differences(info, model, settings)
+        return ModelCheck(f"{name} is available", differences=(*differences, *price_warning))
     except (NotFoundError, AttributeError) as error:
         listed = _listed(client) if settings.base_url else frozenset()
         if model in listed:
-            return ModelCheck(f"{model} is available", differences=known)
+            return ModelCheck(f"{model} is available", differences=price_warning)
         if settings.base_url and not listed:
-            said = f"{settings.base_url} answers; whether it has {model} cannot be verified"
-            return ModelCheck(said, verified=False, differences=known)
+            summary = f"{settings.base_url} answers; whether it has {model} cannot be verified"
+            return ModelCheck(summary, verified=False, differences=price_warning)
         raise AgentError(
             f"{model} does not exist. Set {variable} to a current model id, "
             "such as claude-opus-5-5."
@@ -75,7 +77,7 @@ def _examined(client: Anthropic, model: str, variable: str, settings: AgentSetti
 
 
 def _listed(client: Anthropic) -> frozenset[str]:
-    """Ids of the models that a gateway lists; none where it lists nothing."""
+    """Ids of the models that a gateway lists."""
     try:
         return frozenset(info.id for info in client.models.list(timeout=_SECONDS))
     except (APIError, httpx2.HTTPError, AttributeError, TypeError):
@@ -84,9 +86,9 @@ def _listed(client: Anthropic) -> frozenset[str]:
 
 def _differences(info: ModelInfo, model: str, settings: AgentSettings) -> tuple[str, ...]:
     try:
-        return tuple(f"{model}: {said}" for said in _compared(info, model, settings))
+        return tuple(f"{model}: {difference}" for difference in _compared(info, model, settings))
     except AttributeError:
-        return ()  # a gateway's own way to describe a model
+        return ()  # a gateway describes models in its own way
 
 
 def _compared(info: ModelInfo, model: str, settings: AgentSettings) -> Iterator[str]:
@@ -95,7 +97,7 @@ def _compared(info: ModelInfo, model: str, settings: AgentSettings) -> Iterator[
         when = f" and goes away on {info.retires_at:%Y-%m-%d}" if info.retires_at else ""
         yield f"it is {info.lifecycle}{when}: choose a current model"
     if model not in PROFILES:
-        yield "this id is not in our table: it is spoken to like a current Claude model"
+        yield "Footnote does not know this id and treats it like a current Claude model"
     if info.max_tokens is not None and info.max_tokens < settings.max_tokens:
         yield f"it gives at most {info.max_tokens} tokens, FOOTNOTE_MAX_TOKENS asks for more"
     if info.max_input_tokens is not None and info.max_input_tokens < profile.context:
@@ -109,18 +111,18 @@ def _not_capable(can: ModelCapabilities, model: str, settings: AgentSettings) ->
     if profile.native_citations and not can.citations.supported:
         yield "it has no native citations: set FOOTNOTE_CITATIONS=brackets"
     if profile.effort and not can.effort.supported:
-        yield "it takes no effort parameter: set FOOTNOTE_PROFILE=compat"
+        yield "it has no effort parameter: set FOOTNOTE_PROFILE=compat"
     elif profile.effort and not getattr(can.effort, settings.effort).supported:
         yield f"it does not take FOOTNOTE_EFFORT={settings.effort}"
     if profile.thinking and not can.thinking.types.adaptive.supported:
         yield "it does not think adaptively: set FOOTNOTE_PROFILE=compat"
     if settings.self_check and not can.structured_outputs.supported:
-        yield "it gives no structured output: FOOTNOTE_SELF_CHECK has no effect"
+        yield "it has no structured output: FOOTNOTE_SELF_CHECK has no effect"
     if settings.web_search and not can.server_tools.web_search.supported:
         yield "it cannot search the web: FOOTNOTE_WEB_SEARCH has no effect"
 
 
 def _no_price(model: str, settings: AgentSettings) -> str:
     limited = settings.daily_usd is not None or settings.daily_usd_per_user is not None
-    effect = ", so that no daily limit counts its answers" if limited else ""
+    effect = ", so no daily limit counts its answers" if limited else ""
     return f"{model}: its price is unknown{effect}"

@@ -1,7 +1,7 @@
-"""A request goes to Claude, a whole message comes back: the only place that builds an API client.
+"""Request -> Claude -> whole message. The only module that builds an API client.
 
 The SDK's stream cannot be interrupted by closing it, has no overall deadline and hides pings. So
-every call runs in a thread of its own, and the answer waits on that thread's queue.
+every call runs in its own thread, and the answer waits on that thread's queue.
 """
 
 import logging
@@ -9,6 +9,7 @@ import random
 import socket
 import threading
 import weakref
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from queue import SimpleQueue
@@ -17,7 +18,7 @@ from typing import Any, Protocol, cast
 import httpx2
 from anthropic import NOT_GIVEN, Anthropic, Stream
 from anthropic.lib.streaming import MessageStream, ParsedMessageStreamEvent
-from anthropic.types import Message, RawMessageStreamEvent
+from anthropic.types import ContentBlock, Message, RawMessageStreamEvent, TextBlock
 
 from agent.errors import ModelUnavailable, ParameterRefused
 from agent.model.characters import encodable
@@ -25,7 +26,6 @@ from agent.model.deadline import Deadline
 from agent.model.failures import names_parameter, unavailable
 from agent.model.gateway import Filled, sendable
 from agent.model.profiles import COMPAT, Profile, profile_for
-from agent.passages import reply_text
 from agent.settings import AgentSettings
 
 log = logging.getLogger(__name__)
@@ -35,30 +35,35 @@ _CONNECT_TIMEOUT = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One step's request, before the model's profile has its say."""
+    """One request, before the model's profile decides on its parameters."""
 
     system: str
     tools: list[dict[str, Any]]
     messages: list[dict[str, Any]]
     max_tokens: int
     final: bool = False
-    """Tools may no longer be called."""
+    """Whether the model must answer without calling tools."""
     previous: str | None = None
-    """Id of the message before, for the API's word on why a cache was missed."""
+    """Id of the previous message, so that the API can report why it missed the cache."""
     attempts: int = 3
     aside: bool = False
-    """Nothing follows it: it is not cached, and what it is refused says nothing of other ones."""
+    """Whether it is beside the conversation: not cached, and a refused parameter concerns only it.
+    """
     schema: dict[str, Any] | None = None
-    """JSON schema that the answer has to follow."""
+    """JSON schema that the answer must follow."""
     profile: Profile | None = None
-    """The one that the messages were made for, where it matters: the model's own may change."""
+    """The profile that the messages were written for; the model's own profile may change."""
 
 
 class Listener(Protocol):
-    """Hears what happens during a request."""
+    """Receives the events of a request."""
 
-    def wrote(self, text: str) -> None:
-        """The message has so much text now; none yet where a text begins."""
+    def began(self) -> None:
+        """A text begins."""
+        ...
+
+    def wrote(self, content: Sequence[TextBlock]) -> None:
+        """Text has been added; ``content`` is all the text of the message."""
         ...
 
     def retried(self, error: ModelUnavailable, wait: float) -> None:
@@ -67,18 +72,18 @@ class Listener(Protocol):
 
 
 class Model(Protocol):
-    """Claude, or what stands in for it."""
+    """Claude, or a substitute in tests and evals."""
 
     name: str
     profile: Profile
 
     def respond(self, request: Request, deadline: Deadline, listener: Listener) -> Message:
-        """The whole message. Raises ModelUnavailable, DeadlinePassed or Cancelled."""
+        """Return the whole message. Raises ModelUnavailable, DeadlinePassed or Cancelled."""
         ...
 
 
 def open_client(settings: AgentSettings) -> Anthropic:
-    """A client that neither retries nor reports on its own."""
+    """Open a client that neither retries nor reports on its own."""
     return Anthropic(
         api_key=settings.api_key.get_secret_value() if settings.api_key else None,
         auth_token=settings.auth_token.get_secret_value() if settings.auth_token else None,
@@ -89,18 +94,20 @@ def open_client(settings: AgentSettings) -> Anthropic:
 
 
 class ClaudeModel:
-    """One model id behind the Messages API, or behind a gateway that speaks it."""
+    """One model id of the Messages API or of a compatible gateway."""
 
     def __init__(self, name: str, settings: AgentSettings) -> None:
         self.name = name
         self.profile = profile_for(name, settings)
         self._settings = settings
         self._client = open_client(settings)
-        # Nobody has to remember to close it: connections go with the model.
+        # The connections are closed when the model is garbage-collected.
         weakref.finalize(self, self._client.close)
 
     def respond(self, request: Request, deadline: Deadline, listener: Listener) -> Message:
-        """Send ``request``; what failed in passing is sent again, and the text begins anew."""
+        """Send ``request``, and send it again after a transient failure: then the text begins
+        again.
+        """
         attempt = 1
         while True:
             try:
@@ -120,10 +127,12 @@ class ClaudeModel:
         try:
             while True:
                 event = deadline.take(call.events)
-                if isinstance(event, str):
+                if isinstance(event, _Began):
+                    listener.began()
+                elif isinstance(event, list):
                     listener.wrote(event)
                 elif isinstance(event, Exception):
-                    raise self._understood(event, request, profile) from event
+                    raise self._translated(event, request, profile) from event
                 elif event.stop_reason is None:
                     raise ModelUnavailable(
                         "the stream ended early", "The model's answer broke off.", retryable=True
@@ -133,15 +142,15 @@ class ClaudeModel:
         finally:
             call.hang_up()
 
-    def _understood(self, error: Exception, request: Request, profile: Profile) -> ModelUnavailable:
-        """The failure in our terms; a parameter that is refused is not sent again."""
+    def _translated(self, error: Exception, request: Request, profile: Profile) -> ModelUnavailable:
+        """Translate the failure; a refused parameter is not sent again."""
         failure = unavailable(error, self.name)
         parameter = None if request.aside else names_parameter(error)
         if parameter is None or profile == COMPAT:
             return failure
         by_brackets = parameter == "search_result" and profile.native_citations
-        if self.profile == profile:  # else another answer has met the same already
-            log.warning("%s does not take %s: speaking more plainly to it", self.name, parameter)
+        if self.profile == profile:  # else another answer has changed it already
+            log.warning("%s does not accept %s: sending plainer requests", self.name, parameter)
             self.profile = replace(profile, native_citations=False) if by_brackets else COMPAT
         return ParameterRefused(str(failure), failure.reason)
 
@@ -166,7 +175,7 @@ class ClaudeModel:
         if output:
             parameters["output_config"] = output
         if profile.cache and not request.aside:
-            # The static prefix outlives a thread's pauses; what one answer adds does not.
+            # The static prefix is cached for an hour, so it outlasts the pauses of a thread.
             system = {"type": "text", "text": request.system}
             parameters["system"] = [{**system, "cache_control": {"type": "ephemeral", "ttl": "1h"}}]
             parameters["cache_control"] = {"type": "ephemeral"}
@@ -179,14 +188,20 @@ def _pause(attempt: int) -> float:
     return jitter * 2.0 ** (attempt - 2)
 
 
+class _Began:
+    """A text begins."""
+
+
 class _Call:
-    """One HTTP call in its own thread; its events are the text so far, the message, an error."""
+    """One HTTP call in its own thread. Its events: a text begins, the text so far, the message, an
+    error.
+    """
 
     def __init__(
         self, client: Anthropic, parameters: dict[str, Any], *, whole_blocks: bool
     ) -> None:
-        self.events: SimpleQueue[Message | Exception | str] = SimpleQueue()
-        self._whole_blocks = whole_blocks  # the pointers of a block come with its end
+        self.events: SimpleQueue[Message | Exception | list[TextBlock] | _Began] = SimpleQueue()
+        self._whole_blocks = whole_blocks  # the citations of a block are complete at its end
         self._client = client
         self._parameters = parameters
         self._response: httpx2.Response | None = None
@@ -203,14 +218,13 @@ class _Call:
                     if self._hung_up:
                         return
                     if event.type == "content_block_start" and event.content_block.type == "text":
-                        self.events.put("")
+                        self.events.put(_Began())
                     elif self._is_border(event):
-                        text = reply_text(stream.current_message_snapshot.content)
-                        self.events.put(encodable(text))
-                # Read to the end: the line is free for the next request and must not be cut.
+                        self.events.put(_copied(stream.current_message_snapshot.content))
+                # Read to the end: the connection is free for the next request and must stay open.
                 self._response = None
                 self.events.put(sendable(stream.get_final_message()))
-        except Exception as error:  # noqa: BLE001  # whatever a gateway sends is a failed call
+        except Exception as error:  # noqa: BLE001  # anything a gateway sends is a failed call
             self.events.put(error)
         finally:
             self._response = None
@@ -221,12 +235,23 @@ class _Call:
         return event.type == "text" and "\n" in event.text
 
     def hang_up(self) -> None:
-        """End the thread although the server keeps the line open, be it with pings."""
+        """End the thread even if the server keeps the connection open, for example with pings."""
         self._hung_up = True
         response = self._response
         if response is None:
             return
         with suppress(KeyError, OSError):
             line = response.extensions["network_stream"].get_extra_info("socket")
-            # The plain socket's shutdown: TLS would take its object apart under the reader.
+            # Shut down the plain socket: a TLS shutdown would break the object that is still read.
             socket.socket.shutdown(line, socket.SHUT_RDWR)
+
+
+def _copied(content: Iterable[ContentBlock]) -> list[TextBlock]:
+    """Copy the texts of now, since the SDK goes on changing its own."""
+    return [
+        TextBlock.construct(
+            type="text", text=encodable(block.text), citations=list(block.citations or ())
+        )
+        for block in content
+        if block.type == "text"
+    ]

@@ -8,7 +8,7 @@ from agent.answer import Usage
 
 
 def tokens(usage: dict[str, Any]) -> Usage:
-    """The usage of one response in our words."""
+    """The usage of one response."""
     return Usage(
         input_tokens=usage.get("input_tokens") or 0,
         output_tokens=usage.get("output_tokens") or 0,
@@ -31,7 +31,9 @@ def price_is_known(model: str) -> bool:
 
 
 def cost_usd(model: str, usage: dict[str, Any]) -> float | None:
-    """None where the price of the model is not known: better no number than a wrong one."""
+    """Dollars, or None if the price of the model is not known: no number is better than a wrong
+    one.
+    """
     try:
         response = {"model": model, "usage": usage}
         extracted = extract_usage(response, provider_id="anthropic")

@@ -1,4 +1,4 @@
-"""The time an answer has: everything that waits, waits here, so that it ends in time.
+"""The time limit of an answer. Every wait is in this module, so that it ends in time.
 
 A thread that is stuck in a library cannot be stopped from outside. So slow work runs in daemon
 threads that put their results into a queue, and the answer waits on the queue until its deadline.
@@ -15,7 +15,7 @@ from agent.errors import Cancelled
 Result = TypeVar("Result")
 
 _LOOK_AT_CANCEL = 0.05
-"""Seconds after which a waiting answer notices that it was stopped."""
+"""Seconds between two looks at the stop signal."""
 
 
 class DeadlinePassed(Exception):
@@ -39,7 +39,7 @@ class Deadline:
         return max(0.0, self.seconds - self.spent)
 
     def earlier(self, seconds: float) -> "Deadline":
-        """The same deadline, ``seconds`` sooner: the rest is kept for what comes after."""
+        """The same deadline, ``seconds`` sooner, to keep some time for later work."""
         deadline = Deadline(max(0.0, self.seconds - seconds), self.cancel)
         deadline.start = self.start
         return deadline
@@ -62,7 +62,7 @@ class Deadline:
             return
 
     def take(self, queue: "SimpleQueue[Result]", within: float = float("inf")) -> Result:
-        """The queue's next item; ``Empty`` after ``within`` seconds."""
+        """Return the queue's next item. Raises Empty after ``within`` seconds."""
         until = time.monotonic() + within
         while True:
             self.check()
@@ -74,7 +74,7 @@ class Deadline:
                     raise
 
     def run(self, calls: Sequence[Callable[[], Result]]) -> list[Result | None]:
-        """Run ``calls`` at the same time; None for those that are not done in time."""
+        """Run ``calls`` at the same time; a call that is not done in time returns None."""
         done: SimpleQueue[tuple[int, Result | None, BaseException | None]] = SimpleQueue()
 
         def work(number: int, call: Callable[[], Result]) -> None:

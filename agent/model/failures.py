@@ -1,4 +1,6 @@
-"""An exception of the API client -> ModelUnavailable: what a person is told, and if it may pass."""
+"""An exception of the API client -> ModelUnavailable, with a reason for people and whether to
+retry.
+"""
 
 import logging
 import re
@@ -52,7 +54,7 @@ _NOT_TAKEN = re.compile(
 
 
 def unavailable(error: Exception, model: str) -> ModelUnavailable:
-    """What ``error`` means; its own text stays in the log."""
+    """Translate ``error``; its own text stays in the log."""
     if isinstance(error, APIStatusError):
         return _by_status(error, model)
     if isinstance(error, APITimeoutError | httpx2.TimeoutException):
@@ -68,18 +70,18 @@ def unavailable(error: Exception, model: str) -> ModelUnavailable:
 
 
 def names_parameter(error: Exception) -> str | None:
-    """The parameter that a server refused by name, if that is what happened."""
+    """The parameter that the server refused by name, or None."""
     if not isinstance(error, APIStatusError) or error.status_code not in (400, 422):
         return None
     text = str(error)
-    found = _PARAMETER.search(text)
-    return found.group() if found and _NOT_TAKEN.search(text) else None
+    match = _PARAMETER.search(text)
+    return match.group() if match and _NOT_TAKEN.search(text) else None
 
 
 def _by_status(error: APIStatusError, model: str) -> ModelUnavailable:
     # Errors inside a stream arrive with status 200: only their type tells what happened.
     kind, status = str(error.type), error.status_code
-    if kind not in _REASONS:  # a gateway's own word, or one that says less than the status
+    if kind not in _REASONS:  # a gateway's own type, or one that is vaguer than the status
         other = "invalid_request_error" if 400 <= status < 500 else "api_error"
         kind = _BY_STATUS.get(status, other)
     text = str(error)

@@ -1,7 +1,7 @@
-"""Stream events as gateways send them -> the events that the API would have sent.
+"""Stream events of gateways -> the events that the API would have sent.
 
-The SDK adds events up as they come and fails on what is left out; a usage that nobody counted is no
-reason to lose an answer.
+The SDK sums up the events and fails if a field is missing. An answer must not be lost because a
+gateway leaves out the usage.
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from agent.model.characters import encodable
 
 
 class Filled:
-    """A stream with what was left out filled in."""
+    """A stream whose missing fields are filled in."""
 
     def __init__(self, stream: "Stream[RawMessageStreamEvent]") -> None:
         self._stream = stream
@@ -46,7 +46,9 @@ def _fill(event: RawMessageStreamEvent) -> None:
 
 
 def sendable(message: Message) -> Message:
-    """The message as it can be sent back: every text encodable, every input of a call an object."""
+    """The message in a form that can be sent back: encodable texts, and an object as each call's
+    input.
+    """
     for block in message.content:
         if block.type == "tool_use" and not isinstance(block.input, dict):
             block.input = {}

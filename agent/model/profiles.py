@@ -1,7 +1,8 @@
-"""Model id -> what that model accepts: parameters that one model needs are an error on another.
+"""Model id -> the parameters that the model accepts; one model's required parameter is another's
+error.
 
-The ids are those of the Claude API. An id that is not listed gets what every current Claude model
-takes; on a gateway of someone else's it is spoken to as plainly as possible (``COMPAT``).
+The ids are those of the Claude API. An unlisted id gets the parameters of every current Claude
+model. On a gateway it gets only the basic ones (``COMPAT``).
 """
 
 from dataclasses import dataclass, replace
@@ -12,15 +13,15 @@ from agent.settings import AgentSettings
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """What may be sent to one model."""
+    """The features of one model."""
 
     thinking: bool = False
-    """Adaptive thinking has to be asked for; elsewhere it is on by itself, or not to be had."""
+    """Whether to ask for adaptive thinking; other models always think, or never."""
     effort: bool = False
     system_notes: bool = False
-    """Messages with the role ``system`` between the turns."""
+    """Accepts messages with the role ``system`` between the turns."""
     native_citations: bool = True
-    """``search_result`` blocks, which come back as pointers with the cited text."""
+    """Accepts ``search_result`` blocks and cites them."""
     strict_tools: bool = True
     structured: bool = True
     """``output_config.format``: an answer that follows a schema."""
@@ -73,13 +74,13 @@ COMPAT = Profile(
 
 
 def profile_for(model: str, settings: AgentSettings) -> Profile:
-    """The profile of ``model`` where ``settings`` point to."""
+    """The profile of ``model`` at the address in ``settings``."""
     foreign = _is_foreign(settings.base_url)
     if settings.profile == "compat" or (foreign and model not in PROFILES):
         return COMPAT
     profile = PROFILES.get(model, UNKNOWN)
     if settings.citations == "brackets" or (settings.citations == "auto" and foreign):
-        # Gateways are known to drop search_result blocks without a word; brackets always arrive.
+        # Some gateways drop search_result blocks silently; brackets always arrive.
         return replace(profile, native_citations=False)
     return profile
 

@@ -1,4 +1,4 @@
-"""What the model is told, as files that are reviewed as prose."""
+"""The prompts, as files that are reviewed as prose."""
 
 from agent.prompts.load import prompt
 

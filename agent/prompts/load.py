@@ -1,4 +1,4 @@
-"""The name of a prompt -> its text, from the file of that name beside this one."""
+"""The name of a prompt -> its text, from the file of that name in this folder."""
 
 from functools import cache
 from importlib.resources import files
@@ -7,6 +7,6 @@ from string import Template
 
 @cache
 def prompt(name: str) -> Template:
-    """The prompt ``name``; ``$words`` in it are filled by the caller."""
+    """The prompt ``name``; the caller fills the ``$words`` in it."""
     text = files(__package__).joinpath(f"{name}.md").read_text(encoding="utf-8")
     return Template(text.strip())

@@ -1,6 +1,7 @@
-"""Tool call -> tool result: what every tool has in common, errors included.
+"""Tool call -> tool result: the common part of all tools, with their errors.
 
-A failure is a result that tells the model what to do instead, never an exception in the loop.
+A failure is a result that tells the model what to do instead. It never raises an exception in the
+loop.
 """
 
 import logging
@@ -13,7 +14,7 @@ from typing import Any, Protocol
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from agent.errors import ToolError
-from agent.searches import Found, Retrieval
+from agent.searches import FinishedSearch, Retrieval
 from agent.trace import Progress
 from ingest.documents import CollectionInfo, DocumentInfo, Passage
 from ingest.errors import FootnoteError
@@ -26,33 +27,33 @@ _NOT_IN_A_PATH = re.compile(r"[^\w ./+-]")
 
 
 class Arguments(BaseModel):
-    """A tool's input: the schema that the model is given, and the check of what it sends."""
+    """A tool's input: the schema for the model, and the check of the model's calls."""
 
     model_config = ConfigDict(extra="forbid")
 
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What a tool call brought."""
+    """The result of a tool call."""
 
     passages: tuple[Passage, ...] = ()
-    """What it found; once taken in, what the model has not seen before."""
+    """The passages of the result; ``taken_in`` removes those that the model was given before."""
     facts: dict[str, Any] = field(default_factory=dict)
-    """What we say about them, or instead of them."""
-    found: Found | None = None
-    """The search that was made."""
+    """Facts about the passages, or in their place."""
+    search: FinishedSearch | None = None
+    """The search behind the passages, if there was one."""
     failed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """What the index holds, in words that stay the same until the next ingest."""
+    """A description of the index that stays the same until the next ingest."""
 
     documents: Sequence[DocumentInfo]
     collections: Sequence[CollectionInfo] = ()
 
     def __str__(self) -> str:
-        # Paths, not titles: text that somebody wrote has no place in what instructs the model.
+        # Paths, not titles: text of documents must not be part of the model's instructions.
         paths = sorted(_NOT_IN_A_PATH.sub("_", d.path)[:100] for d in self.documents)
         if not paths:
             return "The index is empty at the moment."
@@ -78,12 +79,12 @@ class Tool(Protocol):
     def progress(self, arguments: Any) -> Progress: ...
 
     def run(self, arguments: Any, retrieval: Retrieval) -> ToolResult:
-        """May take long and be given up: it changes nothing that others see."""
+        """Return the result. It may be abandoned, so it must not change shared state."""
         ...
 
 
 def definitions(tools: Sequence[Tool], corpus: Corpus, *, strict: bool) -> list[dict[str, Any]]:
-    """The tools as the API wants them."""
+    """The tools in the API's format."""
     return [
         {
             "name": tool.name,
@@ -96,7 +97,7 @@ def definitions(tools: Sequence[Tool], corpus: Corpus, *, strict: bool) -> list[
 
 
 def plain_schema(arguments: type[Arguments]) -> dict[str, Any]:
-    """JSON schema in the subset that strict tools accept."""
+    """The JSON schema, in the subset that strict tools accept."""
     whole = arguments.model_json_schema()
     properties = {}
     for name, field_schema in whole["properties"].items():
@@ -110,10 +111,10 @@ def plain_schema(arguments: type[Arguments]) -> dict[str, Any]:
     }
 
 
-def checked(tool: Tool, given: Any) -> Arguments:
-    """The arguments of a call; raises ToolError in words that let the model mend it."""
+def arguments_of(tool: Tool, sent: Any) -> Arguments:
+    """The arguments of a call. Raises ToolError with words that let the model correct it."""
     try:
-        return tool.arguments.model_validate(given)
+        return tool.arguments.model_validate(sent)
     except ValidationError as error:
         faults = "; ".join(
             f"{'.'.join(map(str, fault['loc'])) or 'input'}: {fault['msg']}"
@@ -122,17 +123,17 @@ def checked(tool: Tool, given: Any) -> Arguments:
         raise ToolError(f"The input of {tool.name} is not right ({faults}).") from None
 
 
-def run_tool(tool: Tool | None, name: str, given: Any, retrieval: Retrieval) -> ToolResult:
-    """Run one call."""
+def run_tool(tool: Tool | None, name: str, sent: Any, retrieval: Retrieval) -> ToolResult:
+    """Run one call; a failure is a result, too."""
     try:
         if tool is None:
             raise ToolError(f"There is no tool {name[:60]!r}.")
-        return tool.run(checked(tool, given), retrieval)
+        return tool.run(arguments_of(tool, sent), retrieval)
     except ToolError as error:
         return failure(str(error))
     except FootnoteError as error:
         log.warning("%s failed: %s", name, error)
-    except Exception:  # a tool's defect must end in an answer that admits it
+    except Exception:  # a defect of a tool must lead to an answer that admits it
         log.exception("%s failed", name)
     return failure(
         "The docs cannot be read at the moment. Do not answer from memory instead: "
@@ -145,15 +146,15 @@ def failure(message: str) -> ToolResult:
 
 
 def taken_in(result: ToolResult, retrieval: Retrieval) -> ToolResult:
-    """The result as the model gets it: passages that it has seen before are only named."""
-    if result.found is not None:
-        fresh = retrieval.take(result.found)
+    """Count the result; passages that the model was given before are only named in it."""
+    if result.search is not None:
+        fresh = retrieval.take(result.search)
     else:
         fresh = retrieval.supply(result.passages)
-    shown = [passage.id for passage in result.passages if passage not in fresh]
-    if not shown:
+    repeated = [passage.id for passage in result.passages if passage not in fresh]
+    if not repeated:
         return result
-    facts = {**result.facts, "already_shown": shown}
+    facts = {**result.facts, "already_shown": repeated}
     if not fresh:
         facts.setdefault("note", "Nothing new: all of this was given to you before.")
     return replace(result, passages=fresh, facts=facts)

@@ -1,4 +1,4 @@
-"""``list_documents``: a folder of the docs -> the pages in it."""
+"""``list_documents``: a folder of the docs -> the documents in it."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ class Folder(Arguments):
 
 
 class ListDocuments:
-    """Shows what there is, for questions about the docs themselves."""
+    """Lists documents, for questions about the docs themselves."""
 
     name = "list_documents"
     arguments: type[Arguments] = Folder

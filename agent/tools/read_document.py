@@ -1,4 +1,4 @@
-"""``read_document``: path or chunk id -> the page, or the part of it that fits."""
+"""``read_document``: path or chunk id -> the document, or the part of it that fits."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -25,7 +25,7 @@ class Place(Arguments):
 
 
 class ReadDocument:
-    """Opens what a search has found: the steps around a passage, the page another one names."""
+    """Opens a document: for the steps around a passage, or because another document names it."""
 
     name = "read_document"
     arguments: type[Arguments] = Place
@@ -65,7 +65,7 @@ class ReadDocument:
 
 
 def _first(page: IndexedDocument, name: str, from_line: int | None) -> int:
-    """Where to begin: at the line asked for, at the passage's section, else at the top."""
+    """The first passage to return: at the line, at the section of the passage, or at the top."""
     if from_line is not None:
         later = (i for i, p in enumerate(page.passages) if p.lines[1] >= from_line)
         return next(later, len(page.passages) - 1)

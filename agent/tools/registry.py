@@ -1,4 +1,4 @@
-"""The tools that the model may call, in the order in which it is told of them."""
+"""All tools, in the order in which the model gets them."""
 
 from agent.tools.base import Tool
 from agent.tools.list_documents import ListDocuments

@@ -36,7 +36,7 @@ class Query(Arguments):
 
 
 class SearchDocs:
-    """Hybrid search over the index, with the budget and the notes that keep it honest."""
+    """Hybrid search over the index, within a budget, with a note on weak results."""
 
     name = "search_docs"
     arguments: type[Arguments] = Query
@@ -75,18 +75,18 @@ class SearchDocs:
         if not query:
             raise ToolError("The query is empty. Search with the words the docs would use.")
         try:
-            found = retrieval.search(query, _filters(arguments))
+            search = retrieval.search(query, _filters(arguments))
         except UnknownCollection as error:
             raise ToolError(str(error)) from None
         facts: dict[str, Any] = {"query": query}
-        if found.repeat:
+        if search.repeat:
             facts["note"] = "You made this very search before; it finds the same. Use other words."
-        elif not found.passages:
+        elif not search.passages:
             facts["note"] = "No results. Try other words, or say that the docs do not cover it."
-        elif found.search.weak:
+        elif search.search.weak:
             facts["weak"] = True
             facts["note"] = "Weak matches: probably none of these answers the question."
-        return ToolResult(found.passages, facts, found)
+        return ToolResult(search.passages, facts, search)
 
 
 def _filters(arguments: Query) -> dict[str, Any]:

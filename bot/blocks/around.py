@@ -1,4 +1,4 @@
-"""What stands around an answer: a line about its verdict, sources, footer, buttons. Pure."""
+"""The blocks around an answer: a line about its verdict, sources, footer, buttons. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,15 +13,15 @@ FEEDBACK, PASSAGES, HUMAN = "footnote_feedback", "footnote_passages", "footnote_
 """Action ids of the buttons; each button's value starts with the answer's id."""
 
 AGAIN = "footnote_again"
-"""Of the button that has a question answered anew; its value names thread and question."""
+"""Action id of the button that asks a question again; its value names thread and question."""
 
 _SOURCES_ROOM = 1_900
 _SOURCES_SHOWN = 10
 _ID_SHOWN = 300
 
 _VERDICTS = {
-    "partly": ":warning: *Partly in the docs.* What is marked ⚠ stands in no passage that is cited"
-    " for it: check it before you use it.",
+    "partly": ":warning: *Partly in the docs.* Words marked ⚠ are not in the passage"
+    " that they cite: check them before you use them.",
     "uncited": ":warning: *No source.* This is general knowledge, not from the docs: check it"
     " before you act on it.",
     "not_in_docs": "*Not in the docs.*",
@@ -31,14 +31,14 @@ _VERDICTS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Extra:
-    """What is known of pages and index beside the answer."""
+class DocsState:
+    """Facts about documents and index that are shown with an answer."""
 
     documents: Mapping[str, DocumentInfo] = field(default_factory=dict)
     ingested_at: datetime | None = None
     now: datetime | None = None
     stale_after: timedelta | None = None
-    """The age from which on the index is said to be old."""
+    """An index older than this gets a warning."""
 
     def age(self, moment: datetime | None) -> timedelta | None:
         if moment is None:
@@ -47,24 +47,24 @@ class Extra:
 
 
 def verdict_line(answer: Answer) -> list[Block]:
-    """What a reader must know before reading; nothing for an answer that the docs carry."""
-    said = answer.reason and answer.reason in answer.text
-    if said and answer.verdict in ("retrieval_only", "failed"):
+    """A warning for the reader; no block for an answer that the docs support."""
+    is_in_text = bool(answer.reason and answer.reason in answer.text)
+    if is_in_text and answer.verdict in ("retrieval_only", "failed"):
         return []
     parts = [_VERDICTS.get(answer.verdict, "")]
-    if answer.reason and not said:
+    if answer.reason and not is_in_text:
         parts.append(escape(answer.reason))
     line = " ".join(filter(None, parts))
     return [context("footnote_verdict", line)] if line else []
 
 
-def sources(cited: Sequence[Passage], extra: Extra) -> list[Block]:
-    """The cited passages, each once, as many as there is room for."""
+def sources(cited: Sequence[Passage], state: DocsState) -> list[Block]:
+    """The cited passages, as many as there is room for."""
     if not cited:
         return []
     lines = ["*Sources*"]
     for passage in cited[:_SOURCES_SHOWN]:
-        line = _source(passage, extra)
+        line = _source(passage, state)
         if sum(map(len, lines)) + len(line) <= _SOURCES_ROOM:
             lines.append(line)
     if more := len(cited) - len(lines) + 1:
@@ -72,28 +72,28 @@ def sources(cited: Sequence[Passage], extra: Extra) -> list[Block]:
     return [context("footnote_sources", "\n".join(lines))]
 
 
-def footer(answer: Answer, extra: Extra) -> list[Block]:
-    """Who wrote this, from which state of the docs."""
+def footer(answer: Answer, state: DocsState) -> list[Block]:
+    """Who wrote the answer, and from which revision of the docs."""
     if answer.verdict == "failed":
         return []
     who = "Quoted from the docs" if answer.verdict == "retrieval_only" else "Written by a model"
     parts = [f"{who}: check before you run anything."]
-    age = extra.age(extra.ingested_at)
+    age = state.age(state.ingested_at)
     if answer.revision:
         parts.append(f"Docs at {code(answer.revision)}")
         if age is not None:
             parts[-1] += f", read {ago(age)}"
         parts[-1] += "."
-    if age is not None and extra.stale_after is not None and age > extra.stale_after:
+    if age is not None and state.stale_after is not None and age > state.stale_after:
         parts.append(f":warning: The docs were last read {ago(age)}: newer changes are missing.")
     return [context("footnote_footer", " ".join(parts))]
 
 
 def buttons(answer: Answer) -> list[Block]:
     """*Show passages*, *Need a human*, and a thumb up or down."""
-    offered = [button(PASSAGES, "Show passages", answer.id)] if answer.passages else []
+    choices = [button(PASSAGES, "Show passages", answer.id)] if answer.passages else []
     if answer.verdict != "no_search":
-        offered.append(button(HUMAN, "Need a human", answer.id))
+        choices.append(button(HUMAN, "Need a human", answer.id))
     feedback = {
         "type": "feedback_buttons",
         "action_id": FEEDBACK,
@@ -101,10 +101,10 @@ def buttons(answer: Answer) -> list[Block]:
         "negative_button": _thumb("Not helpful", f"{answer.id}:down"),
     }
     thumbs = {"type": "context_actions", "block_id": "footnote_thumbs", "elements": [feedback]}
-    return [actions("footnote_actions", offered), thumbs] if offered else [thumbs]
+    return [actions("footnote_actions", choices), thumbs] if choices else [thumbs]
 
 
-def _source(passage: Passage, extra: Extra) -> str:
+def _source(passage: Passage, state: DocsState) -> str:
     name = (
         " > ".join(dict.fromkeys(filter(None, (passage.title, *passage.heading)))) or passage.path
     )
@@ -114,8 +114,8 @@ def _source(passage: Passage, extra: Extra) -> str:
         first, last = passage.lines
         lines = f" line {first}" if first == last else f" lines {first}-{last}"
         parts.append(escape(passage.path) + (lines if first else ""))
-    if info := extra.documents.get(passage.path):
-        if (age := extra.age(info.updated_at)) is not None:
+    if info := state.documents.get(passage.path):
+        if (age := state.age(info.updated_at)) is not None:
             parts.append(f"changed {ago(age)}")
         if info.owner:
             parts.append(f"owner {escape(_short(info.owner))}")
@@ -127,7 +127,7 @@ def _short(text: str) -> str:
 
 
 def ago(age: timedelta) -> str:
-    """An age in people's units."""
+    """An age in words, such as ``3 days ago``."""
     hours = int(age.total_seconds() // 3600)
     for size, unit in ((24 * 365, "year"), (24 * 30, "month"), (24, "day"), (1, "hour")):
         if count := hours // size:

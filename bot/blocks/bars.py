@@ -1,7 +1,7 @@
-"""Rows of a table whose cells hold bars: ``kubectl get pods | grep api`` stays one command.
+"""Table rows with bars in their cells: ``kubectl get pods | grep api`` stays one command.
 
 Markdown ends a cell at every bar, even within code, and drops the cells that its header has no
-column for. Here a bar in code is code, and what is too much stays in the last cell.
+column for. Here a bar in code is code, and the last cell keeps what is too much.
 """
 
 import re
@@ -11,20 +11,14 @@ from markdown_it.rules_block import StateBlock, table
 
 from agent.grounding import code_spans
 
-BAR = "\ufdd0"
-"""Stands for a bar that ends no cell, as long as cells are read. A character of no language."""
 _BAR = re.compile(r"(?<!\\)\|")
 _SIGN = re.compile(r"\\.|\|")
 _RULE = re.compile(r"[-:|][-:| \t]*")
-
-
-def with_bars(text: str) -> str:
-    """The text as it was before its bars were put out of sight."""
-    return text.replace(BAR, "|")
+_DASHES = re.compile("-+")
 
 
 def table_with_bars(state: StateBlock, first: int, last: int, silent: bool) -> bool:
-    """Markdown's table, read with the bars out of sight that end no cell."""
+    """Read Markdown's table, with each bar escaped that does not end a cell."""
     rule = ""
     if first + 1 < last:
         rule = state.src[
@@ -36,10 +30,8 @@ def table_with_bars(state: StateBlock, first: int, last: int, silent: bool) -> b
     rows = state.env.get("rows")
     if not isinstance(rows, _Rows):
         rows = state.env["rows"] = _Rows(source)
-    rows.header, rows.columns = (
-        state.bMarks[first] + state.tShift[first],
-        len(re.findall("-+", rule)),
-    )
+    rows.header = state.bMarks[first] + state.tShift[first]
+    rows.columns = len(_DASHES.findall(rule))
     state.src = rows
     try:
         return table(state, first, last, silent)
@@ -48,34 +40,33 @@ def table_with_bars(state: StateBlock, first: int, last: int, silent: bool) -> b
 
 
 class _Rows(str):
-    """A source whose rows, when they are cut out of it, have their bars out of sight.
+    """A source whose rows have their bars escaped when they are cut out of it.
 
-    So only those are looked at that a table takes, however many lines follow.
+    So only the rows that a table takes are read, however many lines follow.
     """
 
     header: int
-    """Where the first row begins: no bar of it is too much."""
+    """Index of the first row, which may have any number of cells."""
     columns: int
 
     def __getitem__(self, key: SupportsIndex | slice) -> str:
         text = super().__getitem__(key)
         if not isinstance(key, slice):
             return text
-        return _bars_kept(text, len(text) if key.start == self.header else self.columns)
+        return _escaped(text, len(text) if key.start == self.header else self.columns)
 
 
-def _bars_kept(row: str, columns: int) -> str:
-    hidden: list[int] = []
+def _escaped(row: str, columns: int) -> str:
+    """The row with a backslash before each bar in code and each bar after the last column."""
+    bars: list[int] = []
     ends = at = 0
     edge = len(row.rstrip())
     for start, end in [*code_spans(row), (len(row), len(row))]:
         for sign in _SIGN.finditer(row, at, start):
             if sign[0] == "|" and sign.start() and sign.end() != edge:
                 ends += 1
-                hidden += [sign.start()] if ends >= columns else []
-        hidden += [bar.start() for bar in _BAR.finditer(row, start, end)]
+                bars += [sign.start()] if ends >= columns else []
+        bars += [bar.start() for bar in _BAR.finditer(row, start, end)]
         at = end
-    signs = list(row)
-    for place in hidden:
-        signs[place] = BAR
-    return "".join(signs)
+    parts = [row[start:end] for start, end in zip([0, *bars], [*bars, len(row)], strict=True)]
+    return "\\".join(parts)

@@ -1,223 +1,193 @@
-"""One node too long for a message -> a part that fits and the rest, cut where it hurts least."""
+"""A block too long for a message -> parts of it, with nothing lost.
+
+Lists are cut between items, tables between rows, code between lines, and prose between sentences.
+"""
 
 import json
 import re
-import unicodedata
-from collections.abc import Callable
-from dataclasses import replace
-from itertools import takewhile
+from bisect import bisect_left
+from collections.abc import Iterator
+from itertools import chain, pairwise
+from typing import Any
 
-from bot.blocks.nodes import (
-    Code,
-    Heading,
-    Listing,
-    Node,
-    Paragraph,
-    Quote,
-    Run,
-    Runs,
-    Table,
-    stripped,
-)
+from bot.blocks.elements import Block, Element
 
-Fits = Callable[[Node], bool]
-Nodes = tuple[Node, ...]
+ROWS = 99
+"""Rows of a table in one message."""
 
-_LINE_END = re.compile(r"[\n\u2028](?!\[)")
-_SENTENCE_END = re.compile(r"(?:[.!?](?=\s)|[。！？])(?:\s?\[[^\[\]\n]+\])*")
+_FRAME = 150
+"""Characters that a block, an element and a style need around their content, at most."""
+_SENTENCE_END = re.compile(r"(?:[.!?](?=\s)|[。！？])(?:\s?\[[^\[\]\n]+\])*\s*|\n(?!\[)")
 """Citations after a sentence stay with it."""
 _BLANK = re.compile(r"\s(?![\s\[])")
-_LONG_CODE, _LONG_WORD = 300, 100
-_LONG_LINE = 7_500
-"""Characters as sent; a shorter line of code fits whole into the next message."""
-_GOES_ON = Paragraph((Run("…"),))
-"""Stands where an item began that goes on with what is nested in it."""
+_STEP, _AHEAD = 1_000, 300
+"""Most characters between two places to cut at, and how far citations may reach beyond them."""
+_HEAVY = 4_000
+"""Most characters as sent of a piece that is not cut any further."""
+_WHOLE = 300
+"""Code within a sentence, a link or a citation of at most so many characters is not cut."""
 
 
-def halves(node: Node, fits: Fits, room: int) -> tuple[list[Node], list[Node]]:
-    """The longest part of the node that fits, and what is left; no part where nothing fits."""
-    match node:
-        case Paragraph(runs):
-            head, rest = _cut_runs(runs, lambda part: fits(Paragraph(part)), room)
-            return ([Paragraph(head)] if head else []), [Paragraph(rest)] if rest else []
-        case Heading(level, runs):
-            head, rest = _cut_runs(runs, lambda part: fits(Heading(level, part)), room)
-            return ([Heading(level, head)] if head else []), [Paragraph(rest)] if rest else []
-        case Code():
-            return _cut_code(node, fits, room)
-        case Table(header, rows):
-            count = _most(min(len(rows) - 1, room), lambda n: fits(Table(header, rows[:n])))
-            return _pair(count, Table(header, rows[:count]), Table(header, rows[count:]))
-        case Quote(children):
-            part, left = _cut_children(children, lambda c: fits(Quote(c)), room)
-            return ([Quote(part)] if part else []), [Quote(left)] if left else []
-        case Listing():
-            return _cut_listing(node, fits, room)
-    return [], [node]
+def size(value: Any) -> int:
+    """Characters as sent, with what separates a value from the next one."""
+    return len(json.dumps(value, ensure_ascii=False)) + 2
 
 
-def unwrapped(node: Node) -> list[Node]:
-    """The same words with one level of structure less; nothing where there is no structure."""
-    match node:
-        case Quote(children):
-            return list(children)
-        case Table():
-            return [as_lines(node)]
-        case Listing(items) if items:
-            rest = [_tail(node, 1)] if len(items) > 1 else []
-            return [*items[0], *rest]
-    return []
+def parts(block: Block, first: int, room: int) -> Iterator[Block]:
+    """The block in order: a part that needs at most ``first`` characters, if there is one, then
+    parts of at most ``room``."""
+    if block["type"] == "table":
+        yield from _tables(block, first, room)
+        return
+    free = first - _FRAME
+    done: list[Element] = []
+    for element in _short_items(block["elements"], room - _FRAME):
+        contents = _contents(element, room - _FRAME)
+        begin = 0
+        for number, content in enumerate(contents):
+            need = size(content) + (_FRAME if number == begin else 0)
+            if need > free:
+                if number > begin:
+                    done.append(part_of(element, contents, begin, number))
+                    begin = number
+                if done:
+                    yield {**block, "elements": done}
+                done, free = [], room - _FRAME
+                need = size(content) + _FRAME
+            free -= need
+        done.append(part_of(element, contents, begin, len(contents)))
+    yield {**block, "elements": done}
 
 
-def as_lines(table: Table) -> Listing:
-    """A table too wide for a table block: a row a line, the header first."""
-    header = tuple(
-        tuple(replace(run, marks=("**", *run.marks)) for run in cell) for cell in table.header
-    )
-    rows = tuple((Paragraph(_row(row)),) for row in (header, *table.rows))
-    # A marker of its own, since the lines may follow a list.
-    return Listing(rows, marker="+")
+def part_of(element: Element, contents: list[Any], begin: int, end: int) -> Element:
+    """A list with some of its items, code with some of its lines, prose with some sentences."""
+    some = contents[begin:end]
+    if element["type"] == "rich_text_preformatted":
+        code = "".join(some)
+        code = code if end == len(contents) else code.removesuffix("\n") or code
+        return {**element, "elements": [{**element["elements"][0], "text": code}]}
+    if element["type"] != "rich_text_list":
+        return {**element, "elements": list(chain.from_iterable(some))}
+    if begin and element["style"] == "ordered":
+        return {**element, "offset": element.get("offset", 0) + begin, "elements": some}
+    return {**element, "elements": some}
 
 
-def _row(cells: tuple[Runs, ...]) -> Runs:
-    out: list[Run] = []
-    for number, cell in enumerate(cells):
-        out.extend([Run(" | "), *cell] if number else cell)
-    return stripped(tuple(out))
+def _tables(table: Block, first: int, room: int) -> Iterator[Block]:
+    header, *rows = table["rows"]
+    frame = size({**table, "rows": [header]})
+    free = first - frame
+    some: list[Any] = []
+    for row in rows:
+        if size(row) > free or len(some) == ROWS:
+            if some:
+                yield {**table, "rows": [header, *some]}
+            some, free = [], room - frame
+        some.append(row)
+        free -= size(row)
+    yield {**table, "rows": [header, *some]}
 
 
-def _most(limit: int, holds: Callable[[int], bool]) -> int:
-    """The largest number up to ``limit`` for which it holds: doubled till it fails, then halved."""
-    low, high = 0, 1
-    while high < limit and holds(high):
-        low, high = high, high * 2
-    high = min(high, max(limit, 0))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if holds(middle):
-            low = middle
-        else:
-            high = middle - 1
-    return low
+def _short_items(elements: list[Element], room: int) -> Iterator[Element]:
+    """The elements; an item too long for a message goes on in sections of their own below it."""
+    for element in elements:
+        items = element["elements"]
+        is_list = element["type"] == "rich_text_list"
+        long = [n for n, item in enumerate(items) if size(item) > room] if is_list else []
+        if not long:
+            yield element
+            continue
+        for begin, end in pairwise([0, *(n + 1 for n in long), len(items)]):
+            some = items[begin:end]
+            if not some:
+                continue
+            if size(some[-1]) <= room:
+                yield part_of(element, items, begin, end)
+                continue
+            start, *rest = _sentences(some[-1]["elements"])
+            some[-1] = {**some[-1], "elements": start}
+            yield {**part_of(element, items, begin, end), "elements": some}
+            yield {"type": "rich_text_section", "elements": list(chain.from_iterable(rest))}
 
 
-def _pair(count: int, head: Node, rest: Node) -> tuple[list[Node], list[Node]]:
-    return ([head], [rest]) if count else ([], [rest])
+def _contents(element: Element, room: int) -> list[Any]:
+    """The smallest parts of an element; a single one where it need not be cut."""
+    if element["type"] == "rich_text_list":
+        return list(element["elements"])
+    is_code = element["type"] == "rich_text_preformatted"
+    if size(element) <= room:
+        return [element["elements"][0]["text"] if is_code else element["elements"]]
+    if not is_code:
+        return _sentences(element["elements"])
+    lines = element["elements"][0]["text"].splitlines(keepends=True)
+    return list(chain.from_iterable(_short_lines(line, room) for line in lines))
 
 
-def _cut_children(children: Nodes, fits: Callable[[Nodes], bool], room: int) -> tuple[Nodes, Nodes]:
-    count = _most(min(len(children), room), lambda n: fits(children[:n]))
-    part, left = children[:count], children[count:]
-    if left and (not part or isinstance(left[0], Quote | Listing)):
-        first, rest = halves(left[0], lambda node: fits((*part, node)), room)
-        part, left = (*part, *first), (*rest, *left[1:])
-    return part, left
+def _short_lines(line: str, room: int) -> Iterator[str]:
+    """The line of code, cut anywhere if no message can hold it."""
+    step = len(line) if size(line) <= room else _STEP
+    for start in range(0, len(line), step):
+        yield line[start : start + step]
 
 
-def _cut_listing(listing: Listing, fits: Fits, room: int) -> tuple[list[Node], list[Node]]:
-    items = listing.items
-    count = _most(min(len(items) - 1, room), lambda n: fits(replace(listing, items=items[:n])))
-    if count:
-        return [replace(listing, items=items[:count])], [_tail(listing, count)]
-    part, left = _cut_children(items[0], lambda item: fits(replace(listing, items=(item,))), room)
-    if not part or part == (_GOES_ON,):
-        return [], [listing]
-    return [replace(listing, items=(part,))], _left(listing, left)
+def _sentences(inline: list[Element]) -> list[list[Element]]:
+    """Inline elements, cut between sentences, or else between words."""
+    text = "".join(element["text"] for element in inline)
+    pieces: list[list[Element]] = []
+    waiting = iter(inline)
+    element: Element = {"text": ""}
+    for start, end in pairwise([0, *_places(text, inline)]):
+        piece: list[Element] = []
+        length = end - start
+        while length:
+            element = element if element["text"] else next(waiting)
+            piece.append({**element, "text": element["text"][:length]})
+            element = {**element, "text": element["text"][length:]}
+            length -= len(piece[-1]["text"])
+        pieces += _light(piece)
+    return pieces
 
 
-def _left(listing: Listing, left: Nodes) -> list[Node]:
-    """The rest of a list, after a part of its first item: what is nested there stays nested."""
-    rest = [_tail(listing, 1)] if len(listing.items) > 1 else []
-    if not any(isinstance(node, Listing) for node in left):
-        return [*left, *rest]
-    item = left if isinstance(left[0], Paragraph) else (_GOES_ON, *left)
-    if listing.start is None:
-        return [replace(listing, items=(item, *listing.items[1:]))]
-    return [Listing((item,), tight=listing.tight), *rest]
+def _light(piece: list[Element]) -> Iterator[list[Element]]:
+    """The piece, cut between elements where these are so many that they outweigh their words."""
+    some: list[Element] = []
+    free = _HEAVY
+    for element in piece:
+        if some and size(element) > free:
+            yield some
+            some, free = [], _HEAVY
+        some.append(element)
+        free -= size(element)
+    yield some
 
 
-def _tail(listing: Listing, count: int) -> Listing:
-    start = None if listing.start is None else listing.start + count
-    return replace(listing, items=listing.items[count:], start=start)
+def _places(text: str, inline: list[Element]) -> Iterator[int]:
+    """The places to cut at, at most ``_STEP`` characters apart."""
+    starts, ends = [], []
+    at = 0
+    for element in inline:
+        after = at + len(element["text"])
+        is_whole = element["type"] == "link" or "code" in element.get("style", ())
+        if is_whole and after - at <= _WHOLE:
+            starts.append(at)
+            ends.append(after)
+        at = after
 
+    def around(place: int) -> int | None:
+        """Start of the link or code that a cut here would divide."""
+        number = bisect_left(starts, place) - 1
+        return starts[number] if number >= 0 and place < ends[number] else None
 
-def _cut_code(code: Code, fits: Fits, room: int) -> tuple[list[Node], list[Node]]:
-    lines = code.text.split("\n")
-    count = _most(
-        min(len(lines) - 1, room), lambda n: fits(replace(code, text="\n".join(lines[:n])))
-    )
-    if count:
-        head, rest = "\n".join(lines[:count]), "\n".join(lines[count:])
-    elif len(json.dumps(lines[0], ensure_ascii=False)) < _LONG_LINE:
-        return [], [code]
-    else:
-        at = _most(min(len(lines[0]) - 1, room), lambda n: fits(replace(code, text=lines[0][:n])))
-        at = _whole_character(code.text, at)
-        head, rest = code.text[:at], code.text[at:]
-    return _pair(len(head), replace(code, text=head), replace(code, text=rest))
-
-
-def _cut_runs(runs: Runs, fits: Callable[[Runs], bool], room: int) -> tuple[Runs, Runs]:
-    text = "".join(run.text for run in runs)
-    at = _most(min(len(text) - 1, room), lambda n: fits(stripped(_slice(runs, 0, n))))
-    at = _good_place(runs, text, at)
-    return stripped(_slice(runs, 0, at)), stripped(_slice(runs, at, len(text)))
-
-
-def _slice(runs: Runs, first: int, last: int) -> Runs:
-    out: list[Run] = []
-    position = 0
-    for run in runs:
-        if position >= last:
-            break
-        part = run.text[max(first - position, 0) : max(last - position, 0)]
-        if part:
-            out.append(replace(run, text=part))
-        position += len(run.text)
-    return tuple(out)
-
-
-def _good_place(runs: Runs, text: str, at: int) -> int:
-    """The last line end, sentence end or blank before ``at`` that is not too far back."""
-    whole = _whole_spans(runs)
-    for border in (_LINE_END, _SENTENCE_END, _BLANK):
-        # Whether a place is good depends on what follows it, beyond the part that fits.
-        found = takewhile(lambda match: match.end() <= at, border.finditer(text, at // 2))
-        places = [match.end() for match in found]
-        for place in reversed(places):
-            if not any(start < place < end for start, end in whole):
-                return place
-    for start, end in whole:
-        if start < at < end and start:
-            return start
-    return _whole_character(text, at) if at > _LONG_WORD else 0
-
-
-def _whole_spans(runs: Runs) -> list[tuple[int, int]]:
-    """Where links, citations and short code stand."""
-    spans: list[tuple[int, int]] = []
-    position = 0
-    for run in runs:
-        end = position + len(run.text)
-        if run.url or run.cites or (run.code and len(run.text) <= _LONG_CODE):
-            spans.append((position, end))
-        position = end
-    return spans
-
-
-def _whole_character(text: str, at: int) -> int:
-    """The nearest place before ``at`` that is not within what is seen as one character."""
-    place = at
-    while 1 < place < len(text) and _joined(text[place - 1], text[place]):
-        place -= 1
-    return place if place > 1 else at
-
-
-def _joined(before: str, after: str) -> bool:
-    return (
-        "\u200d" in (before, after)
-        or after in "\ufe0e\ufe0f"
-        or "\U0001f3fb" <= after <= "\U0001f3ff"
-        or unicodedata.combining(after) != 0
-        or ("\U0001f1e6" <= before <= "\U0001f1ff" and "\U0001f1e6" <= after <= "\U0001f1ff")
-    )
+    start = 0
+    while len(text) - start > _STEP:
+        limit = start + _STEP
+        place = 0
+        for border in (_SENTENCE_END, _BLANK):
+            # A match is read beyond the limit: a sentence ends after its citations.
+            borders = (match.end() for match in border.finditer(text, start, limit + _AHEAD))
+            good = (end for end in borders if end <= limit and around(end) is None)
+            if place := max(good, default=0):
+                break
+        start = place or around(limit) or limit
+        yield start
+    yield len(text)

@@ -6,7 +6,6 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
 from agent.answer import Verdict
-from bot.blocks.split import Style
 from ingest.documents import Passage
 from ingest.errors import SettingsError
 
@@ -40,18 +39,17 @@ class _Passage(BaseModel):
 
 
 class RenderRequest(BaseModel):
-    """What is to be rendered, and how."""
+    """An answer's text, the passages that it may cite, and perhaps its verdict."""
 
     text: str = ""
     passages: tuple[_Passage, ...] = ()
     verdict: Verdict | None = None
-    style: Style = "markdown"
 
 
-def read_request(given: Mapping[str, Any]) -> RenderRequest:
-    """Raises SettingsError, which names what is wrong."""
+def read_request(request: Mapping[str, Any]) -> RenderRequest:
+    """The request, checked. Raises SettingsError, which names the faulty field."""
     try:
-        return RenderRequest.model_validate(given)
+        return RenderRequest.model_validate(request)
     except ValidationError as error:
         fault = error.errors()[0]
         where = ".".join(map(str, fault["loc"]))

@@ -1,4 +1,4 @@
-"""Words -> the blocks that Slack calls section, header, context and button, within its limits."""
+"""Words -> section, header, context and button blocks, within Slack's limits."""
 
 import re
 from collections.abc import Sequence
@@ -8,14 +8,17 @@ from bot.reading.addresses import openable
 from bot.reading.mrkdwn import escape
 
 Block = dict[str, Any]
+"""One of Slack's layout blocks."""
+Element = dict[str, Any]
+"""A part of a ``rich_text`` block, or of another element."""
 
 _SECTION, _HEADER, _LABEL = 3_000, 150, 75
 _WHOLE = re.compile(r"<[^<>\s][^<>]*>|&\w+;|[^<&]|[<&]", re.DOTALL)
-"""What must not be cut: a link with its label, an entity."""
+"""A link with its label, an entity, or any other character: none of these is cut."""
 
 
 def mrkdwn(text: str) -> Block:
-    """A text object; Slack makes no links and no channel names of its own out of its words."""
+    """A text object in which Slack does not turn words into links or channel names."""
     return {"type": "mrkdwn", "text": shortened(text, _SECTION), "verbatim": True}
 
 
@@ -42,7 +45,7 @@ def actions(block_id: str, buttons: Sequence[Block]) -> Block:
 
 
 def link(label: str, url: str | None) -> str:
-    """Words under an address, or the words alone where no click may open it."""
+    """Words as a link, or the words alone if no click may open the address."""
     # A line end or a bar would end the label, and with it the link.
     words = escape(" ".join(label.split())).replace("|", "¦")
     address = openable(url)
@@ -55,20 +58,20 @@ def code(text: str) -> str:
 
 
 def shortened(text: str, limit: int) -> str:
-    """Slack text that fits, cut after a whole line or word, with a sign that it was cut."""
+    """Slack text of at most ``limit`` characters, cut after a line or word."""
     if len(text) <= limit:
         return text
-    kept = ""
+    head = ""
     for match in _WHOLE.finditer(text):
-        if len(kept) + len(match[0]) > limit - 2:
+        if len(head) + len(match[0]) > limit - 2:
             break
-        kept += match[0]
-    whole_lines = kept.rpartition("\n")[0]
-    if len(whole_lines) >= len(kept) // 2:
+        head += match[0]
+    whole_lines = head.rpartition("\n")[0]
+    if len(whole_lines) >= len(head) // 2:
         return f"{whole_lines}\n…"
-    words = kept.rpartition(" ")[0]
-    # A blank within a link's label is no place to cut.
-    return f"{words if words.count('<') == words.count('>') and words else kept} …"
+    words = head.rpartition(" ")[0]
+    # A cut at a blank within a link's label would break the link.
+    return f"{words if words.count('<') == words.count('>') and words else head} …"
 
 
 def _plain(text: str, limit: int) -> Block:

@@ -1,20 +1,19 @@
-"""The Markdown grammars: the plain one, and the one for answers, which knows citations.
+"""The Markdown grammar of answers: CommonMark with tables, strikethrough and citations.
 
-The grammar for answers is CommonMark with tables and strikethrough, less what hurts here: no
-reference definitions but of addresses that a link then uses (``[payments-runbook-0]: …`` is a
-citation, not one), no HTML blocks and no tags but HTML's own (``<table>`` may be a placeholder), no
-emphasis between letters, before a glob's dot or in a name like ``__init__``; no bar ends a cell in
-the middle of a command.
+It differs where engineers' texts would suffer: a reference definition is one only if it holds an
+address and a link uses it, there are no HTML blocks, only HTML's own tags are tags (``<table>`` may
+be a placeholder), there is no emphasis between letters, before a glob's dot or in a name like
+``__init__``, and no bar ends a cell in the middle of a command.
 """
 
 import re
 from collections import Counter
-from collections.abc import Sequence
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock, reference
 from markdown_it.rules_inline import StateInline
 
+from bot.blocks.anchors import ANCHOR
 from bot.blocks.bars import table_with_bars
 from bot.reading.addresses import ADDRESS, trimmed
 
@@ -30,24 +29,19 @@ _TAG = re.compile(
     r"(?:(?P<attributes>\s[^<>=]*+=[^>]{0,1000}+)|\s*+/?)>",
     re.IGNORECASE | re.DOTALL,
 )
+_CLOSING = re.compile(r"</([A-Za-z]\w*)")
 _ALONE = ("br", "hr", "img")
 _GLOB_ENDS = frozenset("./,;:-_?!)]}")
 
 
 def _citation(state: StateInline, silent: bool) -> bool:
-    """``[chunk-id]``, whatever else Markdown would make of such brackets."""
-    if state.src[state.pos] != "[":
+    """An anchor, which stands for a citation."""
+    match = ANCHOR.match(state.src, state.pos, state.posMax)
+    if not match:
         return False
-    known: Sequence[str] = state.env.get("ids", ())
-    ident = next((each for each in known if state.src.startswith(f"[{each}]", state.pos)), None)
-    if ident is None:
-        return False
-    state.pos += len(ident) + 2
     if not silent:
-        state.push("citation", "", 0).content = ident
-        # A remark right after it would make it a link to that remark.
-        if state.src.startswith("(", state.pos):
-            state.pending += " "
+        state.push("citation", "", 0).content = match[0]
+    state.pos = match.end()
     return True
 
 
@@ -59,7 +53,7 @@ def _address(state: StateInline, silent: bool) -> bool:
     if not scheme:
         return False
     match = ADDRESS.match(state.src, state.pos - len(scheme[0]), state.posMax)
-    url = trimmed(match[0]) if match else ""
+    url = trimmed(ANCHOR.split(match[0], 1)[0]) if match else ""
     if len(url) <= len(scheme[0]) + 1:
         return False
     if not silent:
@@ -70,7 +64,7 @@ def _address(state: StateInline, silent: bool) -> bool:
 
 
 def _slack_link(state: StateInline, silent: bool) -> bool:
-    """``<address|label>``: a link like any other, never a token."""
+    """``<address|label>``, as Slack writes links."""
     match = _SLACK_LINK.match(state.src, state.pos, state.posMax)
     if not match:
         return False
@@ -81,7 +75,7 @@ def _slack_link(state: StateInline, silent: bool) -> bool:
 
 
 def _tag(state: StateInline, silent: bool) -> bool:
-    """A tag or a comment of HTML; what only looks like a tag is text."""
+    """An HTML tag or comment; a placeholder such as ``<name>`` is text."""
     match = _TAG.match(state.src, state.pos, state.posMax)
     if not match:
         return False
@@ -96,15 +90,15 @@ def _tag(state: StateInline, silent: bool) -> bool:
 
 
 def closed_tags(text: str) -> frozenset[str]:
-    """The names for which there is a closing tag."""
-    return frozenset(name.lower() for name in re.findall(r"</([A-Za-z]\w*)", text))
+    """The names of all closing tags in the text."""
+    return frozenset(name.lower() for name in _CLOSING.findall(text))
 
 
 def _definition(state: StateBlock, first: int, last: int, silent: bool) -> bool:
-    """``[label]: address``, where a link uses that label; any other such line is shown."""
+    """``[label]: address``, if a link uses that label; any other such line is shown."""
     begin = state.bMarks[first] + state.tShift[first]
     match = _DEFINITION.match(state.src, begin, state.eMarks[first])
-    if not match or match[1] in state.env.get("ids", ()):
+    if not match:
         return False
     if "labels" not in state.env:
         state.env["labels"] = Counter(_LABEL.findall(state.src.casefold()))
@@ -119,7 +113,7 @@ def _push_link(state: StateInline, url: str, label: str) -> None:
 
 
 def _literal_star(state: StateInline, silent: bool) -> bool:
-    """A single star between letters (``a*b``) or before a glob's ending (``*.log``)."""
+    """A single star between letters (``a*b``) or at the beginning of a glob (``*.log``)."""
     src, pos = state.src, state.pos
     if src[pos] != "*":
         return False
@@ -146,16 +140,12 @@ def _dunder(state: StateInline, silent: bool) -> bool:
     return True
 
 
-def _plain_parser() -> MarkdownIt:
+def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": True, "maxNesting": 100})
-    # Addresses are judged, and encoded, in bot.blocks.links alone.
+    # bot.blocks.links alone judges addresses and encodes them.
     for name, rule in (("normalizeLink", str), ("normalizeLinkText", str), ("validateLink", bool)):
         setattr(parser, name, rule)
-    return parser.enable(["table", "strikethrough"])
-
-
-def _reader() -> MarkdownIt:
-    parser = _plain_parser().disable("html_block")
+    parser.enable(["table", "strikethrough"]).disable("html_block")
     parser.block.ruler.at("reference", _definition)
     parser.block.ruler.at("table", table_with_bars, {"alt": ["paragraph", "reference"]})
     inline = parser.inline.ruler
@@ -168,5 +158,4 @@ def _reader() -> MarkdownIt:
     return parser
 
 
-PLAIN = _plain_parser()
-ANSWERS = _reader()
+ANSWERS = _parser()

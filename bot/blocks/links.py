@@ -1,7 +1,7 @@
-"""Which addresses of an answer may be clickable: a citation's own, or one that a passage contains.
+"""The addresses in an answer that may be clicked: those of its chunks, and those in their texts.
 
-Slack also turns bare hosts into links, and ``README.md`` is one to it. So every address that is not
-allowed is shown as code, or goes away where a label says enough.
+Slack also turns bare hosts into links, and takes ``README.md`` for a host. So any other address is
+shown as code, or left out where its label says enough.
 """
 
 import html
@@ -10,40 +10,41 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from urllib.parse import unquote
 
-from bot.blocks.nodes import Run, Runs, merged
-from bot.blocks.page_links import Pages
+from bot.blocks.document_links import DocumentLinks
+from bot.blocks.runs import Run, Runs, merged
 from bot.reading.addresses import ADDRESS, BARE_HOST, may_be_linked, openable, trimmed
 from ingest.documents import Passage
 
 _WORD = re.compile(r"[^\s<>\"`()\[\]{}|,;]+")
-_TOLD = re.compile(r"(?:(?:https?|ftp)://|mailto:|tel:)([^/?#\s]*)", re.IGNORECASE)
+_HOST = re.compile(r"(?:(?:https?|ftp)://|mailto:|tel:)([^/?#\s]*)", re.IGNORECASE)
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
 
-def _no_page(_: str) -> str | None:
+def _no_document(_: str) -> str | None:
     return None
 
 
 @dataclass(frozen=True)
 class Addresses:
-    """The addresses that stand in the retrieved passages' texts."""
+    """The addresses that the retrieved passages have, and those in their texts."""
 
     texts: tuple[str, ...] = ()
-    known: frozenset[str] = field(default=frozenset())
-    page: Callable[[str], str | None] = _no_page
-    """A link from one page to another -> that page's address, where the docs have such a link."""
+    urls: frozenset[str] = field(default=frozenset())
+    document: Callable[[str], str | None] = _no_document
+    """A link from one document to another -> the address of the other document, or None."""
 
     @classmethod
     def of(cls, passages: Sequence[Passage], urls: Iterable[str | None] = ()) -> "Addresses":
         """The addresses of these passages and in their texts, and ``urls``."""
         texts = [spelling for p in passages for spelling in (p.text, html.unescape(p.text))]
-        known = frozenset(url for url in (*(p.url for p in passages), *urls) if url)
-        return cls(tuple(dict.fromkeys(texts)), known, Pages(tuple(passages)).address)
+        own = (passage.url for passage in passages)
+        known_urls = frozenset(url for url in (*own, *urls) if url)
+        return cls(tuple(dict.fromkeys(texts)), known_urls, DocumentLinks(tuple(passages)).address)
 
     def allows(self, url: str) -> bool:
-        """Whether a click on this address leads where the docs lead."""
-        known = url in self.known or self._contain(url) or self._contain(unquote(url))
-        return known and openable(url) is not None
+        """Whether the docs have this address, and a click may open it."""
+        is_known = url in self.urls or self._contain(url) or self._contain(unquote(url))
+        return is_known and openable(url) is not None
 
     def _contain(self, address: str) -> bool:
         # A prefix is another address: git.example.com is not git.example.com.au.
@@ -51,7 +52,7 @@ class Addresses:
         return any(address in text and whole.search(text) for text in self.texts)
 
     def filtered(self, runs: Runs) -> Runs:
-        """The runs with only allowed addresses clickable and every other one inert."""
+        """The runs, with links only to allowed addresses and nothing else that Slack would link."""
         out: list[Run] = []
         for run in merged(runs):
             if run.cites or (run.code and not run.url):
@@ -63,8 +64,8 @@ class Addresses:
                 out.extend(self._unlinked(run))
             elif self.allows(run.url):
                 out.append(replace(run, url=openable(run.url)))
-            elif page := openable(self.page(run.url)):
-                out.append(replace(run, url=page))
+            elif document := openable(self.document(run.url)):
+                out.append(replace(run, url=document))
             elif run.url == run.text:
                 out.append(replace(run, url=None, code=True))
             else:
@@ -79,13 +80,13 @@ class Addresses:
             return words
         return [
             *words,
-            Run(" (", run.marks),
-            Run(target, run.marks, code=True),
-            Run(")", run.marks),
+            Run(" (", run.styles),
+            Run(target, run.styles, code=True),
+            Run(")", run.styles),
         ]
 
     def _hosts_inert(self, run: Run) -> list[Run]:
-        """The words in which Slack might find a host, as code."""
+        """The run, with each word as code in which Slack might find a host."""
         out: list[Run] = []
         end = 0
         for match in _WORD.finditer(run.text):
@@ -101,7 +102,7 @@ class Addresses:
 
 
 def _shown(url: str) -> str:
-    """What is told of an address that is not clickable: its host, or the path of a relative one."""
-    if match := _TOLD.match(url):
+    """The words for an address that cannot be clicked: its host, or its path if it is relative."""
+    if match := _HOST.match(url):
         return match[1]
     return "" if _SCHEME.match(url) else re.split(r"[?#]", url)[0][:80]

@@ -1,1 +1,1 @@
-"""Any Slack message -> plain text, and what its text addresses or links. Pure."""
+"""Any Slack message -> plain text, with the people it addresses and the links in it. Pure."""

@@ -1,4 +1,4 @@
-"""Web addresses in text: where one ends, and what a click may open. Pure."""
+"""Web addresses in text: where one ends, and whether a click may open it. Pure."""
 
 import re
 
@@ -6,7 +6,7 @@ ADDRESS = re.compile(r"(?:https?|ftp)://[^\s<>\"`\u0000-\u001f]+|mailto:[^\s<>\"
 BARE_HOST = re.compile(
     r"(?<![\w-])(?:(?=[\w-]{0,62}[^\W\d_])\w[\w-]{0,62}\.){1,9}[^\W\d_]{2,24}(?![\w-])"
 )
-"""Bounded in every repetition: this runs on whatever a model writes."""
+"""Every repetition is bounded, as this runs on any text of a model."""
 _LINKABLE = re.compile(r"https?://[^/\s]|mailto:.", re.IGNORECASE)
 _MAX_LENGTH = 2_000
 _UNSAFE = re.compile(r"[\s|<>\"\\`\u0000-\u001f\u007f\u200b-\u200f\u202a-\u202e\u2060-\u206f]")
@@ -24,7 +24,7 @@ def trimmed(address: str) -> str:
 
 
 def openable(url: str | None) -> str | None:
-    """An address as it is sent, so that no link syntax cuts it; None for what no click may open."""
+    """The address, encoded so that no link syntax cuts it; None if a click must not open it."""
     if url is None or not _LINKABLE.match(url) or len(url) > _MAX_LENGTH:
         return None
     url = _UNSAFE.sub(lambda char: "".join(f"%{b:02X}" for b in char[0].encode()), url)
@@ -39,12 +39,12 @@ def may_be_linked(word: str) -> bool:
 
 
 def _unbalanced(text: str, closing: str) -> bool:
-    """Whether a closing bracket has no opening one before it."""
+    """Whether a closing bracket lacks its opening one."""
     return _unopened(text, closing) < len(text)
 
 
 def _unopened(text: str, closing: str) -> int:
-    """Place of the first closing bracket that has no opening one before it; else the end."""
+    """Index of the first closing bracket without an opening one, or the length of the text."""
     opening, depth = {")": "(", "]": "["}[closing], 0
     for place, char in enumerate(text):
         depth += (char == opening) - (char == closing)

@@ -1,7 +1,7 @@
-"""Blocks as Slack returns them -> the lines that a reader sees, whatever app made them.
+"""Blocks of any app, as Slack returns them -> the lines that a reader sees.
 
-Only what is shown is read: no ids, no button payloads, no placeholders. A type that nobody knows
-yet is searched for the usual places of text; what is malformed is left out.
+Ids, button payloads and placeholders are not read. In a block of an unknown type the usual keys are
+searched for text. Malformed parts are left out.
 """
 
 import re
@@ -30,13 +30,6 @@ _CONTROLS = (
     "_input",
     "feedback_buttons",
 )
-_CODE = re.compile(r"(```.*?```|`[^`\n]+`)", re.DOTALL)
-_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
-_LINK = re.compile(
-    rf"{_ESCAPED.pattern}"
-    r"|\[(?P<label>(?:\\.|[^\[\]\\])++)\]\([^\s()]*+(?:\([^\s()]*+\)[^\s()]*+)*+\)"
-)
-"""A link, or an escaped sign, which begins none."""
 _PLACES = (
     "rich_text_title",
     "title",
@@ -57,9 +50,9 @@ _PLACES = (
     "hero_image",
     "sources",
 )
-"""Where blocks keep what they show, in the order in which they show it."""
+"""Keys under which blocks keep their texts, in the order in which Slack shows them."""
 _NOT_SHOWN = ("placeholder", "confirm", "hint", "fallback", "workflow", "filter", "metadata")
-"""What is seen in no message, or only after a click."""
+"""Keys whose texts no message shows, or only after a click."""
 _TITLE = re.compile(
     r"(?P<icon>(?::[\w+-]+: *)*)(?P<mark>[*_]{0,2})(?P<name>[^*]{1,100}?):?(?P=mark):?"
 )
@@ -67,7 +60,7 @@ _TITLE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class BlockReader:
-    """Reads blocks with the names of people and the wish for addresses."""
+    """Reads blocks; ``addresses`` says whether a link is read with its address."""
 
     names: Names = no_names
     addresses: bool = True
@@ -88,7 +81,7 @@ class BlockReader:
         return read_text(string(words), self.names, addresses=self.addresses)
 
     def link(self, label: Any, url: Any) -> str:
-        """A label with its address, or what there is of the two."""
+        """A label with its address, or the one of the two that there is."""
         return link_text(self.read(label), unescape(string(url)), addresses=self.addresses)
 
     def _block(self, block: dict[str, Any], depth: int) -> Iterator[str]:
@@ -96,9 +89,7 @@ class BlockReader:
         if kind.endswith(_CONTROLS):
             yield from self._control(block)
             return
-        if kind == "markdown" and not self.addresses:
-            yield from _split(_labels_only(self.read(block.get("text"))))
-        elif kind in ("mrkdwn", "plain_text", "raw_text", "markdown", "header"):
+        if kind in ("mrkdwn", "plain_text", "raw_text", "markdown", "header"):
             yield from _split(self.read(block.get("text")))
         elif kind.endswith("button"):
             yield from self._linked(block)
@@ -126,20 +117,20 @@ class BlockReader:
         return ": ".join(filter(None, (self.read(block.get("label")), values)))
 
     def _control(self, block: dict[str, Any]) -> Iterator[str]:
-        """What a control shows before anybody touches it, and where a menu's entries lead."""
+        """The initial value of a control, its choices, and the links in its menu."""
         yield from _split(self.read(block.get("initial_value")))
-        chosen = (*items(block.get("initial_option")), *items(block.get("initial_options")))
+        initial = (*items(block.get("initial_option")), *items(block.get("initial_options")))
         options = [option for option in items(block.get("options")) if isinstance(option, dict)]
         if block.get("type") in ("checkboxes", "radio_buttons"):
             for option in options:
-                yield f"[{'x' if option in chosen else ' '}] {self.read(option.get('text'))}"
+                yield f"[{'x' if option in initial else ' '}] {self.read(option.get('text'))}"
             return
-        yield from (self.read(one.get("text")) for one in chosen if isinstance(one, dict))
+        yield from (self.read(one.get("text")) for one in initial if isinstance(one, dict))
         for option in options:
             yield from self._linked(option)
 
     def _linked(self, block: dict[str, Any]) -> Iterator[str]:
-        """A button or an entry, if it leads somewhere; one that only acts says nothing to read."""
+        """The label and address of a button or menu entry; nothing if it has no address."""
         if url := unescape(string(block.get("url"))):
             label = self.read(block.get("text"))
             yield f"{label}: {url}" if label else url
@@ -158,7 +149,7 @@ class BlockReader:
                 yield from self.lines(value, depth)
 
     def _field(self, field: dict[str, Any]) -> str:
-        """A title over its value becomes ``Title: value``, so that they stay together."""
+        """A field whose first line is its title becomes ``Title: value``, on one line."""
         text = self.read(field.get("text"))
         first, _, value = text.partition("\n")
         title = _TITLE.fullmatch(first.strip())
@@ -219,26 +210,15 @@ class BlockReader:
         return text
 
 
-def _labels_only(markdown: str) -> str:
-    """Markdown with each link as its label, brackets of a citation unescaped; code as it is."""
-    parts = _CODE.split(markdown)
-    parts[::2] = [_LINK.sub(_label, part) for part in parts[::2]]
-    return "".join(parts)
-
-
-def _label(link: re.Match[str]) -> str:
-    return link[1] or _ESCAPED.sub(r"\1", link["label"])
-
-
 def items(value: Any) -> list[Any]:
-    """The items of a list; a lone object counts as one, anything else as none."""
+    """The items of a list; a single object is one item, any other value is none."""
     if isinstance(value, dict):
         return [value]
     return value if isinstance(value, list) else []
 
 
 def string(value: Any) -> str:
-    """What is seen of a value that is text; anything else, null among it, says nothing."""
+    """The visible characters of a string; empty for any other value."""
     return visible(value) if isinstance(value, str) else ""
 
 

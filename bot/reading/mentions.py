@@ -1,4 +1,4 @@
-"""A Slack message -> whom it addresses, what files hang on it, and its words without that."""
+"""A Slack message -> the people it addresses, its files, its words without Footnote's mention."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -22,32 +22,32 @@ def mentions(message: Message, user_id: str) -> bool:
 
 
 def mentioned(message: Message) -> set[str]:
-    """Ids of the users and user groups addressed in a message's text and rich text.
+    """Ids of the users and user groups that a message addresses in its text and rich text.
 
-    ``here``, ``channel`` and ``everyone`` are such groups too. Typed text that merely looks like a
-    mention arrives with ``&lt;`` and does not count.
+    ``here``, ``channel`` and ``everyone`` are groups too. Text that only looks like a mention
+    arrives with ``&lt;`` and does not count.
     """
     text = message.get("text")
-    found = set(_ADDRESSED.findall(text)) if isinstance(text, str) else set()
+    ids = set(_ADDRESSED.findall(text)) if isinstance(text, str) else set()
     for element in _elements(message.get("blocks")):
         if element.get("type") == "user":
-            found.add(str(element.get("user_id")))
+            ids.add(str(element.get("user_id")))
         elif element.get("type") == "usergroup":
-            found.add(str(element.get("usergroup_id")))
+            ids.add(str(element.get("usergroup_id")))
         elif element.get("type") == "broadcast":
-            found.add(str(element.get("range")))
-    return found
+            ids.add(str(element.get("range")))
+    return ids
 
 
 def words_of(message: Message, user_id: str) -> str:
-    """The words of a person's message: its text, or its blocks where that is empty."""
-    said = without_own_mention(message, user_id)
-    text = said["text"] or "\n".join(BlockReader().lines(said["blocks"]))
+    """The words of a person's message: its text, or its blocks if the text is empty."""
+    rest = without_own_mention(message, user_id)
+    text = rest["text"] or "\n".join(BlockReader().lines(rest["blocks"]))
     return text.strip(_UNSEEN)
 
 
 def files_of(message: Message) -> tuple[str, ...]:
-    """Names of the files attached to a message; an e-mail's text is read with the message."""
+    """Names of the attached files, without e-mails, whose text is read with the message."""
     files = message.get("files")
     files = [f for f in files if isinstance(f, Mapping)] if isinstance(files, list) else []
     return tuple(str(f.get("name") or "a file") for f in files if not f.get("plain_text"))
@@ -56,7 +56,7 @@ def files_of(message: Message) -> tuple[str, ...]:
 def without_own_mention(message: Message, user_id: str) -> dict[str, Any]:
     """The message without Footnote's own mention.
 
-    What a person typed stands whole in the text; their blocks only say it again.
+    The text of a person's message is complete; its blocks repeat it and are left out.
     """
     text = message.get("text")
     typed = isinstance(text, str) and bool(text.strip()) and not message.get("bot_id")
@@ -68,9 +68,9 @@ def without_own_mention(message: Message, user_id: str) -> dict[str, Any]:
 
 
 def without_mention(text: str, user_id: str) -> str:
-    """The text without Footnote's own mention, and without the gap it leaves behind."""
-    said, *after = re.split(rf"<@{re.escape(user_id)}(?:\|[^<>]*)?>", text)
-    words = [said]
+    """The text without Footnote's own mention and the blanks around it."""
+    before, *after = re.split(rf"<@{re.escape(user_id)}(?:\|[^<>]*)?>", text)
+    words = [before]
     for part in after:
         if len(words) == 1 and not words[0].strip():
             words = [_SEPARATORS.sub("", part, count=1)]

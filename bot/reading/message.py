@@ -1,34 +1,33 @@
 """A Slack message of any integration -> everything a reader sees in it, as plain text.
 
 Alert bots put their words into text, blocks, attachments, or blocks within attachments, and often
-say the same thing in several of them. What is repeated is said once; what is too long is shortened
-and says so, with titles and addresses kept.
+say the same thing in two of them, one after the other: it is read once. Of a text that is too long
+the head and the tail are read.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from bot.reading.addresses import trimmed
+from bot.reading.addresses import ADDRESS
 from bot.reading.block_text import BlockReader, items, string
 from bot.reading.mrkdwn import Names, no_names
-from bot.reading.repeats import ADDRESS, Group, Segment, covers, folded
+from bot.reading.repeats import covers, without_repeats
 
 LIMIT = 4_000
 """Characters of one message that a model gets."""
 
 RUNBOOK = re.compile(r"(?:run|play)[ _-]?book", re.IGNORECASE)
-"""What a link to a runbook is called, or is called like."""
+"""The word by which a link to a runbook is known."""
 
-_MAX_IMPORTANT = 0.7
-_MAX_RUNBOOKS = 0.3
-_MIN_CUT = 80
-"""A line is left out rather than cut shorter."""
-_NOTE = "[shortened: {count} lines left out]"
+_HEAD = 0.6
+"""Share of the head in a text that is shortened."""
+_WORD = re.compile(rf"{ADDRESS.pattern}|\w{{1,60}}", re.IGNORECASE)
+_NOTE = "[shortened: {count} characters left out]"
 _PLACEHOLDER = "[no preview available]"
 _MESSAGES_DEEP = 3
 _FENCE = "%%%"
-"""What Datadog puts around its Markdown, on lines of its own."""
+"""A line of Datadog before and after its Markdown."""
 
 
 def message_text(
@@ -39,15 +38,9 @@ def message_text(
     addresses: bool = True,
 ) -> str:
     """The text of a message; ``addresses=False`` leaves out the addresses behind labels."""
-    reader = BlockReader(names, addresses)
-    parts = folded(list(_message(message, reader, 0)))
-    lines = [
-        (line, important and number == 0)
-        for text, important in parts
-        for number, line in enumerate(text.split("\n"))
-        if line.strip() != _FENCE
-    ]
-    return _shortened(lines, limit)
+    parts = without_repeats(_message(message, BlockReader(names, addresses), 0))
+    lines = (line for part in parts for line in part.split("\n") if line.strip() != _FENCE)
+    return _shortened("\n".join(lines), limit)
 
 
 def message_json(message: Mapping[str, Any]) -> dict[str, Any]:
@@ -55,69 +48,59 @@ def message_json(message: Mapping[str, Any]) -> dict[str, Any]:
     return {"text": message_text(message)}
 
 
-def _message(message: Mapping[str, Any], reader: BlockReader, depth: int) -> Iterator[Group]:
-    blocks = _block_parts(message.get("blocks"), reader)
+def _message(message: Mapping[str, Any], reader: BlockReader, depth: int) -> Iterator[str]:
+    blocks = list(_blocks(message.get("blocks"), reader))
     text = reader.read(message.get("text")).strip()
-    if covers("\n".join(part for part, _ in blocks), text):
-        text = ""
-    yield Group(([(text, False)], blocks))
+    if text and not covers("\n".join(blocks), text):
+        yield text
+    yield from blocks
     for attachment in items(message.get("attachments")):
         if isinstance(attachment, dict):
-            yield _attachment(attachment, reader)
+            yield from _attachment(attachment, reader)
             yield from _shared_messages(attachment, reader, depth)
             yield from _files(attachment, reader)
     yield from _files(message, reader)
 
 
-def _files(message: Mapping[str, Any], reader: BlockReader) -> Iterator[Group]:
-    """The names of files, and what Slack shows of an e-mail or a snippet in the message itself."""
+def _files(message: Mapping[str, Any], reader: BlockReader) -> Iterator[str]:
+    """The names of files, and the text of an e-mail or a snippet as far as Slack shows it."""
     for file in items(message.get("files")):
         if not isinstance(file, dict):
             continue
-        name = reader.read(file.get("title") or file.get("name"))
-        shown = map(string, map(file.get, ("plain_text", "preview_plain_text", "preview")))
-        text = next(filter(None, shown), "")
-        segment = [(f"[attached file: {name}]", True)] if name else []
-        segment += [(part, False) for part in (string(file.get("subject")), text) if part.strip()]
-        if segment:
-            yield Group((segment,), is_attachment=True)
+        if name := reader.read(file.get("title") or file.get("name")):
+            yield f"[attached file: {name}]"
+        texts = map(string, map(file.get, ("plain_text", "preview_plain_text", "preview")))
+        text = next(filter(None, texts), "")
+        yield from (part for part in (string(file.get("subject")), text) if part.strip())
 
 
-def _block_parts(blocks: Any, reader: BlockReader) -> Segment:
-    parts: Segment = []
+def _blocks(blocks: Any, reader: BlockReader) -> Iterator[str]:
     for block in items(blocks):
         text = "\n".join(reader.lines([block])).strip("\n")
         if text.strip():
-            kind = block.get("type") if isinstance(block, dict) else ""
-            parts.append((text, kind in ("header", "actions")))
-    return parts
+            yield text
 
 
-def _attachment(attachment: dict[str, Any], reader: BlockReader) -> Group:
-    segments: list[Segment] = [
-        [(reader.read(attachment.get("pretext")), True)],
-        [(reader.link(attachment.get("author_name"), attachment.get("author_link")), True)],
-        [(reader.link(attachment.get("title"), attachment.get("title_link")), True)],
-        [(reader.read(attachment.get("text")), False)],
-        [(_field(field, reader), True) for field in items(attachment.get("fields"))],
-        _block_parts(attachment.get("blocks"), reader),
-        _block_parts(attachment.get("actions"), reader),
-        [(reader.read(attachment.get("footer")), True)],
+def _attachment(attachment: dict[str, Any], reader: BlockReader) -> Iterator[str]:
+    parts = [
+        reader.read(attachment.get("pretext")),
+        reader.link(attachment.get("author_name"), attachment.get("author_link")),
+        reader.link(attachment.get("title"), attachment.get("title_link")),
+        reader.read(attachment.get("text")),
+        *(_field(field, reader) for field in items(attachment.get("fields"))),
+        *_blocks(attachment.get("blocks"), reader),
+        *_blocks(attachment.get("actions"), reader),
+        reader.read(attachment.get("footer")),
     ]
-    segments = [
-        [(text.strip("\n"), important) for text, important in segment if text.strip()]
-        for segment in segments
-    ]
+    parts = [part.strip("\n") for part in parts if part.strip()]
     fallback = reader.read(attachment.get("fallback")).strip()
-    is_empty = not any((*segments, attachment.get("message_blocks"), attachment.get("files")))
+    is_empty = not any((parts, attachment.get("message_blocks"), attachment.get("files")))
     if is_empty and fallback and fallback != _PLACEHOLDER:
-        segments = [[(fallback, True)]]
-    return Group(tuple(segments), is_attachment=True)
+        parts = [fallback]
+    yield from parts
 
 
-def _shared_messages(
-    attachment: dict[str, Any], reader: BlockReader, depth: int
-) -> Iterator[Group]:
+def _shared_messages(attachment: dict[str, Any], reader: BlockReader, depth: int) -> Iterator[str]:
     """A message that was shared with this one, which Slack nests twice."""
     for entry in items(attachment.get("message_blocks")):
         shared = entry.get("message") if isinstance(entry, dict) else None
@@ -132,58 +115,16 @@ def _field(field: Any, reader: BlockReader) -> str:
     return f"{title}: {value}" if title and value else title or value
 
 
-def _shortened(lines: list[tuple[str, bool]], limit: int) -> str:
-    whole = "\n".join(line for line, _ in lines)
-    if len(whole) <= limit:
-        return whole
-    room = limit - len(_NOTE) - 8
-    kept: dict[int, str] = {}
-    runbooks = {trimmed(a): n for n, (line, _) in enumerate(lines) for a in _runbooks(line)}
-    important = (n for n, (line, flag) in enumerate(lines) if flag or ADDRESS.search(line))
-    room -= _keep(lines, sorted(set(runbooks.values())), kept, int(room * _MAX_RUNBOOKS))
-    room -= _keep(lines, important, kept, int(room * _MAX_IMPORTANT))
-    _keep(lines, range(len(lines)), kept, room)
-    count = len(lines) - len(kept)
-    note = _NOTE.format(count=count) if count else "[shortened: part of a line left out]"
-    return "\n".join([*(kept[n] for n in sorted(kept)), note])
-
-
-def _runbooks(line: str) -> list[str]:
-    return ADDRESS.findall(line) if RUNBOOK.search(line) else []
-
-
-def _keep(
-    lines: list[tuple[str, bool]], numbers: Iterable[int], kept: dict[int, str], room: int
-) -> int:
-    """Keep lines in order while there is room; how much of it was used."""
-    used = 0
-    for number in numbers:
-        if number in kept:
-            continue
-        line = _cut(lines[number][0], room - used - 1)
-        if line:
-            kept[number] = line
-            used += len(line) + 1
-    return used
-
-
-def _cut(line: str, room: int) -> str:
-    """The line, or its first words and addresses from after them, each of which is whole."""
-    if len(line) <= room:
-        return line
-    if room < _MIN_CUT:
-        return ""
-    line = ADDRESS.sub(lambda found: found[0] if len(found[0]) < room // 2 else "…", line)
-    places = [(found.start(), trimmed(found[0])) for found in ADDRESS.finditer(line)]
-    places.sort(key=lambda place: not RUNBOOK.search(place[1]))
-    later: list[str] = []
-    end = room - 1
-    for start, address in places:
-        if start + len(address) > room // 2 and end - len(address) > room // 2:
-            later.append(address)
-            end -= len(address) + 1
-    for start, address in places:
-        if start < end < start + len(address):
-            end = start
-    head = line[:end].rstrip()
-    return " ".join([f"{head}…", *(address for address in later if address not in head)])
+def _shortened(text: str, limit: int) -> str:
+    """The head and the tail of a text that is too long, cut within no word and no address."""
+    if len(text) <= limit:
+        return text
+    room = limit - len(_NOTE.format(count=len(text))) - 2
+    begin, end = int(room * _HEAD), len(text) - room + int(room * _HEAD)
+    for word in _WORD.finditer(text):
+        if word.start() < begin < word.end():
+            begin = word.start()
+        if word.start() < end < word.end():
+            end = word.end()
+    note = _NOTE.format(count=end - begin)
+    return "\n".join(filter(None, (text[:begin].rstrip(), note, text[end:].lstrip())))

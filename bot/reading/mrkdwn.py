@@ -1,8 +1,8 @@
-"""Slack's own text format, both ways: a message -> plain text, and plain text -> inert text.
+"""Slack's text format: a message -> plain text, and plain text -> text without tokens.
 
-Slack writes people, channels, links and dates as ``<...>`` tokens and stores ``&``, ``<`` and ``>``
-as entities. Whatever goes out from a model, a page or a person is escaped, so that it can never
-become a token again.
+Slack writes people, channels, links and dates as ``<...>`` tokens, and ``&``, ``<`` and ``>`` as
+entities. Text from a model, a document or a person is escaped before it is sent, so that no part of
+it is a token.
 """
 
 import re
@@ -10,10 +10,10 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 Names = Callable[[str], str | None]
-"""Id of a person, channel or group -> the name that is shown, or None where it is not known."""
+"""Id of a person, channel or group -> the name to show, or None if it is unknown."""
 
 PART_CHARS = 3_500
-"""Of a message that is only text: Slack takes 4,000."""
+"""Characters of a message that is only text; Slack takes 4,000."""
 
 _TOKEN = re.compile(
     r"<(?P<sigil>[@#!])(?P<id>[^<>|\n]*)(?:\|(?P<name>[^<>\n]*))?>"
@@ -24,19 +24,19 @@ _UNSEEN = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\xad\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff"
     "\U000e0000-\U000e007f\ud800-\udfff]"
 )
-"""What no screen shows, though it tears words apart or hides others; joiners of emoji stay.
+"""Characters that no screen shows, though they divide words or hide others; joiners of emoji stay.
 
-Half a character, which an app leaves when it cuts a text, is nothing that can be stored or sent.
+Half of a surrogate pair, which an app leaves when it cuts a text, can be neither stored nor sent.
 """
 
 
 def no_names(_: str) -> str | None:
-    """Knows nobody."""
+    """The names of a reader who knows nobody."""
     return None
 
 
 def escape(text: str) -> str:
-    """Plain text -> text in which Slack finds no token."""
+    """Plain text -> text without tokens."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
@@ -46,7 +46,7 @@ def unescape(text: str) -> str:
 
 
 def visible(text: str) -> str:
-    """The text without what nobody sees in it."""
+    """The text without invisible characters."""
     return _UNSEEN.sub("", text)
 
 
@@ -63,7 +63,7 @@ def read_text(text: str, names: Names = no_names, *, addresses: bool = True) -> 
 
 
 def link_text(label: str, url: str, *, addresses: bool = True) -> str:
-    """``label (address)``, or one of them where the other is missing or says the same."""
+    """``label (address)``, or one of them if the other is missing or the same."""
     bare = re.sub(r"^(?:https?://|mailto:|tel:)", "", url).rstrip("/")
     if not url:
         return label
@@ -73,7 +73,7 @@ def link_text(label: str, url: str, *, addresses: bool = True) -> str:
 
 
 def moment_text(timestamp: object) -> str:
-    """Seconds since 1970, as a number or its digits -> date and time; else nothing."""
+    """Seconds since 1970, as a number or as digits -> date and time; else an empty text."""
     digits = str(timestamp)
     if not re.fullmatch(r"\d{1,11}", digits, re.ASCII):
         return ""
@@ -86,14 +86,14 @@ def person(user: str, names: Names) -> str:
 
 
 def inert(address: str) -> str:
-    """An address or host as words: readable, but nothing that Slack would turn into a link."""
+    """An address or host as words that Slack does not turn into a link."""
     return re.sub(r"^[A-Za-z][A-Za-z0-9+.-]*:(?://)?", "", address).replace(".", f".{_JOINER}")
 
 
 def plain_parts(text: str, limit: int = PART_CHARS) -> list[str]:
-    """Text in parts of at most ``limit`` characters, escaped: nothing in it pings or links.
+    """Text in parts of at most ``limit`` characters, escaped: no part pings or links.
 
-    Cut at line ends; a code fence that is cut is closed and opened again.
+    Parts end at line ends. A code block in two parts is closed in the first, opened in the second.
     """
     parts: list[str] = []
     lines: list[str] = []

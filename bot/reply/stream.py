@@ -6,7 +6,7 @@ False, and the whole answer replaces it (``bot/reply/in_thread.py``).
 """
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from slack_sdk.errors import SlackApiError
@@ -14,6 +14,7 @@ from slack_sdk.errors import SlackApiError
 from agent.answer import Answer
 from bot.blocks import render_body
 from bot.blocks.elements import Block, context
+from bot.blocks.growth import growth, settled
 from bot.question.event import Question
 from bot.question.thread import ThreadReader
 from bot.reading.mrkdwn import escape
@@ -67,7 +68,7 @@ class Stream:
         """Show the answer so far. Return False if the whole answer has to replace it later."""
         if not self._usable:
             return False
-        body = render_body(answer)[0]
+        body = settled(render_body(answer)[0])
         chunks = growth(self._shown, body)
         if chunks is None:  # the model began again
             self._usable = False
@@ -175,29 +176,6 @@ class Stream:
         later = (message for message in reversed(thread) if message.ts > question.ts)
         # A stream has no metadata before it is finished.
         return next((m.ts for m in later if m.writer == "footnote" and m.reply is None), None)
-
-
-def growth(shown: Sequence[Block], body: Sequence[Block]) -> list[Block] | None:
-    """The chunks that make ``body`` of what is shown; None where it does not begin with that."""
-    if len(shown) > len(body):
-        return None
-    chunks: list[Block] = []
-    for number, block in enumerate(body):
-        if number >= len(shown):
-            chunks.append(_chunk(block))
-        elif block != shown[number]:
-            before, now = str(shown[number].get("text")), str(block.get("text"))
-            both = block["type"] == shown[number]["type"] == "markdown"
-            if not (both and number == len(shown) - 1 and now.startswith(before)):
-                return None
-            chunks.append({"type": "markdown_text", "text": now[len(before) :]})
-    return chunks
-
-
-def _chunk(block: Block) -> Block:
-    if block["type"] == "markdown":
-        return {"type": "markdown_text", "text": block["text"]}
-    return {"type": "blocks", "blocks": [block]}
 
 
 def _is_around(block: Block) -> bool:

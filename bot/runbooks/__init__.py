@@ -1,1 +1,1 @@
-"""The text of an alert -> the part of the docs that says what to do about it."""
+"""The text of an alert -> its runbook, a part of the docs."""

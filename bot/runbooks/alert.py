@@ -1,4 +1,4 @@
-"""The text of a message -> what an alert in it says of itself: its name, service and links."""
+"""The text of a message -> the name, service and links of the alert in it."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -34,23 +34,23 @@ _AROUND = " \t.,:;!#\"'`*_~/-{}[]()<>"
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """What an alert says of itself."""
+    """The facts by which the runbook of an alert can be found."""
 
     names: tuple[str, ...] = ()
-    """Values of labels that hold a name."""
+    """Values of labels such as ``alertname``."""
     titles: tuple[str, ...] = ()
-    """Parts of its first lines and titles: a name may be among them."""
+    """Parts of its first lines and titles, any of which may be its name."""
     identifiers: tuple[str, ...] = ()
-    """Error codes and compound words, from anywhere in it."""
+    """Error codes and compound words, anywhere in the text."""
     services: tuple[str, ...] = ()
     addresses: tuple[str, ...] = ()
-    """Those that are called a runbook, or are called like one."""
+    """Links to a runbook: those with that word in the address or on the same line."""
     links: tuple[str, ...] = ()
-    """All others."""
+    """All other links."""
 
 
 def read_alert(text: str) -> Alert:
-    """The text of a message -> the alert in it; empty of all where it holds none."""
+    """The text of a message -> the alert in it; all fields are empty if there is none."""
     addresses, links = _addresses(text)
     words = ADDRESS.sub(" ", text)
     return Alert(
@@ -69,22 +69,22 @@ def is_code(name: str) -> bool:
 
 
 def is_compound(name: str) -> bool:
-    """Whether this is one word made of several, such as ``KubePodCrashLooping``."""
+    """Whether this is several words in one, such as ``KubePodCrashLooping``."""
     return _COMPOUND.fullmatch(name) is not None
 
 
 def words_in(name: str) -> list[str]:
-    """The words of a name in lower case, however they are joined."""
+    """The words of a name in lower case: ``QueueDepth`` and ``queue-depth`` have the same two."""
     return [word.lower() for word in _WORD.findall(name)]
 
 
 def _addresses(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The runbook links, those first that are called like one, and the other links."""
+    """The links to runbooks, first those with that word in the address; and the other links."""
     runbooks: list[str] = []
     links: list[str] = []
     for line in text.split("\n"):
-        found = list(filter(_can_be_read, map(trimmed, ADDRESS.findall(line))))
-        (runbooks if RUNBOOK.search(line) else links).extend(found)
+        addresses = list(filter(_can_be_read, map(trimmed, ADDRESS.findall(line))))
+        (runbooks if RUNBOOK.search(line) else links).extend(addresses)
     runbooks.sort(key=lambda address: not RUNBOOK.search(address))
     return tuple(dict.fromkeys(runbooks)), tuple(dict.fromkeys(links))
 
@@ -92,7 +92,7 @@ def _addresses(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 def _can_be_read(address: str) -> bool:
     try:
         return bool(urlsplit(address).netloc)
-    except ValueError:  # brackets around something that is no IPv6 address
+    except ValueError:  # brackets that do not hold an IPv6 address
         return False
 
 

@@ -1,7 +1,8 @@
-"""An alert -> the part of the docs that says what to do about it, before any model runs.
+"""An alert -> its runbook in the docs, before any model runs.
 
-It is found by the alert's runbook link or by its name, never guessed: what only may be a name leads
-to nothing but pages that read like a runbook, and where several pages fit as well, none is shown.
+The alert's runbook link or its name leads to the runbook. Words that may be the name, or may not,
+lead only to documents that read like a runbook. If several documents fit equally well, none is
+shown.
 """
 
 import re
@@ -23,28 +24,30 @@ _ABOUT_ALERTS = re.compile(
     r"\b(?:alerts?|run ?books?|play ?books?|on ?call|incidents?|troubleshoot(?:ing)?|diagnos\w+"
     r"|mitigat\w+|remediat\w+|symptoms?|what to do)\b"
 )
-"""Words in the path and headings of a page that is read under an alert."""
+"""Words in the path and the headings of a document about alerts."""
+_SUFFIX = re.compile(r"\.(?:mdx?|txt|rst|html?|adoc)$", re.IGNORECASE)
+_PUNCTUATION = re.compile(r"[\W_]+")
 _WHOLE = 3_000
-"""Characters up to which a page or a section is shown whole."""
+"""Characters up to which a document or a section is shown whole."""
 _CANDIDATES = 8
 _SEARCHES = 6
 
 
 @dataclass(frozen=True, slots=True)
 class Runbook:
-    """The passages for an alert, in the order of their page, and what they were found by."""
+    """The passages for an alert, in the order of their document, and how they were found."""
 
     passages: tuple[Passage, ...]
     found_by: str
 
 
 def find_runbook(alert: Alert, index: Index) -> Runbook | None:
-    """What the docs say about the alert: by its runbook link, else by its name."""
+    """The runbook of the alert, by its link, else by its name; None if there is none."""
     return _Search(alert, index).run()
 
 
 class _Search:
-    """One look for the runbook of an alert."""
+    """One search for the runbook of an alert."""
 
     def __init__(self, alert: Alert, index: Index) -> None:
         self._alert, self._index = alert, index
@@ -73,7 +76,7 @@ class _Search:
         return None
 
     def _page_at(self, address: str) -> IndexedDocument | None:
-        """The page that an address opens; None where several may be meant."""
+        """The document that an address opens; None if it may be several."""
         wanted = _parts(unquote(urlsplit(address).path))
         is_runbook = address in self._alert.addresses
         fits: dict[int, list[str]] = defaultdict(list)
@@ -87,54 +90,55 @@ class _Search:
         return self._one_of(fits[max(fits)]) if fits else None
 
     def _is_in_docs_repo(self, address: str, path: str) -> bool:
-        """Whether an address leads to the docs repo itself, at whatever revision."""
+        """Whether an address leads to the docs repo, at any revision."""
         page = self._index.document(path)
         url = page.passages[0].url if page and page.passages else None
         return url is not None and _place(url) == _place(address)
 
     def _one_of(self, paths: Sequence[str]) -> IndexedDocument | None:
-        """The only page of these, or the only one that the alert's service or title leads to."""
-        for said in (self._alert.services, self._alert.titles):
+        """The only document of these, or the one that shares most words with service or title."""
+        for texts in (self._alert.services, self._alert.titles):
             if len(paths) < 2:
                 break
-            words = {word for text in said for word in words_in(text)}
+            words = {word for text in texts for word in words_in(text)}
             shared = [len(words.intersection(words_in(path))) for path in paths]
             if shared.count(max(shared)) == 1:
                 paths = [paths[shared.index(max(shared))]]
         return self._index.document(paths[0]) if len(paths) == 1 else None
 
     def _called(self, name: str) -> tuple[Passage, ...]:
-        """The page that is called like the alert."""
+        """The document with the name of the alert."""
         page = self._one_of(sorted(self._named.get(_folded(name), ())))
         return self._best(page.passages) if page and self._may_lead_to(name, page.info.path) else ()
 
     def _about(self, name: str) -> tuple[Passage, ...]:
-        """The section that is called like the alert, or else the passage that speaks of it."""
+        """The section with this name in its heading, or else a passage that has the name."""
         if len(words_in(name)) < 2 or not self._searches_left:
             return ()
         self._searches_left -= 1
         query = " ".join((name, *self._alert.services))
-        found = self._index.search(query, k=_CANDIDATES).passages
+        passages = self._index.search(query, k=_CANDIDATES).passages
         is_sure = name in self._alert.names or is_code(name) or self._is_title(name)
         word = re.compile(rf"(?<![\w-]){re.escape(name)}(?![\w-])", re.IGNORECASE)
 
         def names(heading: str) -> bool:
             return _folded(heading) == _folded(name) or bool(is_sure and word.search(heading))
 
-        headed = dict.fromkeys(p.path for p in found if any(map(names, (p.title, *p.heading))))
+        headed = dict.fromkeys(p.path for p in passages if any(map(names, (p.title, *p.heading))))
         if paths := [p for p in headed if is_code(name) or self._may_lead_to(name, p)]:
             page = self._one_of(paths)
             section = tuple(p for p in page.passages if any(map(names, p.heading))) if page else ()
             return self._best(section or page.passages) if page else ()
-        said = (p for p in found if is_sure and word.search(p.text))
-        return next(((p,) for p in said if self._may_lead_to(name, p.path)), ())
+        naming = (p for p in passages if is_sure and word.search(p.text))
+        return next(((p,) for p in naming if self._may_lead_to(name, p.path)), ())
 
     def _is_title(self, name: str) -> bool:
-        """Of two words it may as well be a product or an error's class: ``TypeError``."""
+        """Whether a compound word can only be a title: ``TypeError`` may also be a class."""
         return name in self._alert.titles and is_compound(name) and len(words_in(name)) > 2
 
     def _may_lead_to(self, name: str, path: str) -> bool:
-        """What only may be a name leads to a runbook alone, not to any page about a product."""
+        """Whether this name may lead to that document: if it is not surely the alert's name, the
+        document has to read like a runbook."""
         if name in self._alert.names:
             return True
         page = self._index.document(path)
@@ -142,13 +146,13 @@ class _Search:
         return any(_ABOUT_ALERTS.search(" ".join(words_in(text))) for text in (path, *headings))
 
     def _linked(self, page: IndexedDocument, address: str) -> tuple[Passage, ...]:
-        """The section that was linked, else what says best what to do."""
-        wanted = _folded(unquote(urlsplit(address).fragment))
-        linked = tuple(p for p in page.passages if wanted in map(_folded, p.heading))
-        return self._best(linked if wanted and linked else page.passages)
+        """The section that the address names, else the best part of the document."""
+        fragment = _folded(unquote(urlsplit(address).fragment))
+        section = tuple(p for p in page.passages if fragment in map(_folded, p.heading))
+        return self._best(section if fragment and section else page.passages)
 
     def _best(self, passages: tuple[Passage, ...]) -> tuple[Passage, ...]:
-        """All of them where they are short; else the one that says what to do."""
+        """All passages if they are short; else the one that says what to do."""
         if sum(len(passage.text) for passage in passages) <= _WHOLE:
             return passages
         for passage in passages:
@@ -157,12 +161,12 @@ class _Search:
         alert = self._alert
         query = " ".join((*alert.names, *alert.services)) or passages[0].title
         ids = {passage.id for passage in passages}
-        found = self._index.search(query, k=_CANDIDATES, path=passages[0].path).passages
-        return next(((p,) for p in found if p.id in ids), passages[:1])
+        ranked = self._index.search(query, k=_CANDIDATES, path=passages[0].path).passages
+        return next(((p,) for p in ranked if p.id in ids), passages[:1])
 
 
 def _names_of(info: DocumentInfo) -> Iterator[str]:
-    """What a page is called, by its file or folder and by its title, with and without "runbook"."""
+    """The names of a document: its file or folder and its title, with and without "runbook"."""
     for name in (*_parts(info.path)[-1:], info.title):
         yield _folded(name)
         shorter = RUNBOOK.sub("", name)
@@ -176,10 +180,10 @@ def _common_end(wanted: Sequence[str], parts: Sequence[str]) -> int:
 
 
 def _is_the_same(wanted: Sequence[str], parts: Sequence[str], fit: int) -> bool:
-    """Whether an address and a page that end alike are the same, wherever the docs are served.
+    """Whether an address and a path with ``fit`` common parts at the end are the same document.
 
-    One of them must go on in the other: the same name in another folder is another page. And one
-    word alone, such as ``overview``, says too little.
+    The shorter one has to be the end of the longer one: the same file name in another folder is
+    another document. A single word, such as ``overview``, is not enough.
     """
     if not fit or fit < min(len(wanted), len(parts)):
         return False
@@ -194,8 +198,8 @@ def _place(address: str) -> tuple[str, list[str]]:
 
 
 def _parts(path: str) -> list[str]:
-    """Folders and file of a path, without suffix and without a file that stands for its folder."""
-    path = re.sub(r"\.(?:mdx?|txt|rst|html?|adoc)$", "", path, flags=re.IGNORECASE)
+    """Folders and file of a path, without suffix and without a last ``README`` or ``index``."""
+    path = _SUFFIX.sub("", path)
     parts = [part for part in path.split("/") if _folded(part)]
     while parts and _folded(parts[-1]) in ("readme", "index"):
         parts.pop()
@@ -203,5 +207,5 @@ def _parts(path: str) -> list[str]:
 
 
 def _folded(text: str) -> str:
-    """Letters and digits alone: ``queue-depth``, ``Queue depth`` and ``QueueDepth`` are one."""
-    return re.sub(r"[\W_]+", "", text).lower()
+    """Letters and digits only: ``queue-depth``, ``Queue depth`` and ``QueueDepth`` are the same."""
+    return _PUNCTUATION.sub("", text).lower()

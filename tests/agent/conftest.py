@@ -56,7 +56,7 @@ After the 90-day probation everybody may work remotely up to 3 days a week.
 
 @pytest.fixture(scope="session")
 def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
-    """The pages, ingested."""
+    """An index of the pages."""
     folder = tmp_path_factory.mktemp("agent")
     for path, text in PAGES.items():
         page = folder / "docs" / path
@@ -89,14 +89,14 @@ def pay_4031(chunk: Callable[[str, str], str]) -> str:
 
 
 def thread(question: str, *earlier: tuple[str, str]) -> Conversation:
-    """A conversation; earlier turns are (speaker's name, text), and ``footnote`` is us."""
+    """A conversation; earlier turns are (speaker's name, text), and ``footnote`` is Footnote."""
     turns = [Turn("footnote" if n == "footnote" else "person", n, text) for n, text in earlier]
     return Conversation((*turns, Turn("person", "oncall", question)))
 
 
 @dataclass
 class Asked:
-    """An answer, and what it took."""
+    """An answer, with the requests and the progress on the way to it."""
 
     answer: Answer
     server: MessagesServer
@@ -108,7 +108,7 @@ class Asked:
 
     @property
     def kinds(self) -> list[str]:
-        """What the trace tells, in order."""
+        """The kinds of the trace's events, in order."""
         return [event.kind for event in self.answer.trace.events]
 
 

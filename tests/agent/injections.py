@@ -1,7 +1,7 @@
-"""Attacks by text that Footnote reads, and what a model that obeys them would answer.
+"""Attacks by text that Footnote reads, and the answers of a model that obeys them.
 
-``{id}`` in an answer is the chunk that carries the attack; the other page that is always there is
-``passwords-0``. The host ``evil.example`` belongs to the attacker.
+``{id}`` in an answer is the chunk with the attack; ``passwords-0`` is a page that is always there.
+The host ``evil.example`` belongs to the attacker.
 """
 
 from dataclasses import dataclass
@@ -25,9 +25,9 @@ class Attack:
     forged: tuple[str, ...] = ()
     """Ids that must not be cited."""
     marked: tuple[str, ...] = ()
-    """What must be visibly marked, because it would look verified otherwise."""
+    """Spans that need a mark, because they would look verified without it."""
     absent: tuple[str, ...] = ()
-    """What must not reach Slack at all."""
+    """Text that must not reach Slack."""
 
 
 ATTACKS = [

@@ -1,4 +1,4 @@
-"""``footnote ask`` and ``footnote chat`` as commands: what is typed, what is printed."""
+"""``footnote ask`` and ``footnote chat`` as commands: input and output."""
 
 import json
 from collections.abc import Callable
@@ -49,7 +49,7 @@ def test_ask_json_prints_one_object_with_the_agreed_fields(run: Run, pay_4031: s
     assert "trace" not in answer
 
 
-def test_ask_without_a_key_quotes_passages_and_is_no_error(run: Run, pay_4031: str) -> None:
+def test_ask_without_a_key_quotes_passages_and_is_not_an_error(run: Run, pay_4031: str) -> None:
     result = run("ask", "--json", "What does error PAY-4031 mean?")
 
     assert result.exit_code == 0

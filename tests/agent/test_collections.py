@@ -1,4 +1,4 @@
-"""Parts of the docs: what the model may choose among, and what a conversation may use at all."""
+"""Collections: those that the model can choose from, and those that a conversation can use."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -152,7 +152,7 @@ def test_a_collection_that_is_not_configured_never_widens_to_all(index: Index) -
     assert "found nothing" in answer.text
 
 
-def test_how_to_answer_here_stands_in_the_newest_message_only_and_behind_what_is_cached(
+def test_how_to_answer_here_is_only_in_the_newest_message_behind_the_cached_part(
     ask: Ask,
 ) -> None:
     plain = thread("How?", ("bob", "Hello"), ("footnote", "Hi."))

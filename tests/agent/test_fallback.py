@@ -1,20 +1,25 @@
-"""Answers without a model: verbatim, and unbreakable."""
+"""Answers without a model: passages word for word, and no way to break them."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from agent.answer import Answer
+from agent.answer import Answer, written
 from agent.conversation import CitedChunk, Conversation, Turn
-from agent.fallback import passages_text
+from agent.fallback import passages_text as cited_passages
 from agent.loop import Agent, build_agent
 from agent.settings import AgentSettings
-from ingest.documents import SearchResult
+from ingest.documents import Passage, SearchResult
 from ingest.index import Index
 from tests.agent.conftest import thread
 from tests.agent.test_passages import PASSAGE
+
+
+def passages_text(passages: Sequence[Passage], why: str, *, weak: bool = False) -> str:
+    return written(cited_passages(passages, why, weak=weak).segments)
 
 
 def test_the_line_says_why_and_what_that_means() -> None:

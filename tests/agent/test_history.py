@@ -1,12 +1,14 @@
-"""The thread as memory: what of it reaches the model, in which bytes."""
+"""The thread as memory: which turns reach the model, in which bytes."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import pytest
 
 from agent.conversation import CitedChunk, Conversation, Turn
-from agent.history import history, query_of
+from agent.history import cited_before, history, query_of
+from ingest.documents import Passage
 from ingest.index import Index
 from tests.agent.conftest import Ask, thread
 from tests.agent.test_loop import said, search
@@ -78,6 +80,20 @@ def test_chunks_cited_earlier_are_supplied_and_may_be_cited(ask: Ask, pay_4031: 
     assert asked.answer.verdict == "answered"
     assert [passage.id for passage in asked.answer.citations] == [pay_4031]
     assert pay_4031 in json.dumps(asked.bodies[0]["messages"][-1])
+
+
+def test_an_own_message_without_metadata_names_its_chunks_even_with_blanks(index: Index) -> None:
+    [passage] = index.search("probation remote").passages[:1]
+    odd = replace(passage, id="people (old)/remote work-0")
+
+    class Renamed(Index):
+        def passages(self, ids: Sequence[str]) -> list[Passage]:
+            return [odd for each in ids if each == odd.id]
+
+    earlier = ("footnote", f"After 90 days [{odd.id}], see `[code-1]`.")
+    conversation = thread("and then?", earlier)
+
+    assert cited_before(conversation, Renamed(index._live)) == [odd]
 
 
 @pytest.mark.parametrize(("content_hash", "supplied"), [("0" * 32, False), (None, True)])
@@ -154,6 +170,34 @@ def test_what_is_left_out_changes_in_steps_so_that_the_cache_holds() -> None:
     beginnings = [kept(count) for count in range(100, 116)]
 
     assert len(set(beginnings)) <= 3
+
+
+@pytest.mark.parametrize(
+    ("count", "size", "newest"),
+    [(1_000, 900, 30), (1_000, 4_000, 5), (9, 40_000, 2), (60, 15_000, 1), (3, 90_000, 2)],
+)
+def test_of_any_long_thread_the_root_and_the_newest_turns_stay(
+    count: int, size: int, newest: int
+) -> None:
+    tokens = 20_000
+    turns = [("bob", f"message {n}. {'x' * size}") for n in range(count)]
+
+    texts = [m["content"][0]["text"] for m in history(thread("and now?", *turns), tokens)]
+
+    assert "message 0." in texts[0]
+    for back in range(1, newest + 1):
+        assert f"message {count - back}." in texts[-back]
+    assert tokens < sum(map(len, texts)) < tokens * 3 + 100
+
+
+def test_long_turns_too_are_left_out_in_steps() -> None:
+    def beginning(count: int) -> str:
+        turns = [("bob", f"message {n}. {'x' * 4_000}") for n in range(count)]
+        return json.dumps(history(thread("?", *turns), 20_000)[:3])
+
+    beginnings = [beginning(count) for count in range(40, 60)]
+
+    assert len(set(beginnings)) <= 6
 
 
 def test_a_pasted_log_is_shortened_in_the_middle(ask: Ask) -> None:

@@ -18,12 +18,15 @@ from ingest.index import Index, open_index
 from ingest.pipeline.run import run_ingest
 from ingest.settings import IndexSettings
 from tests.agent.injections import ATTACKS, GENUINE, SECRET, Attack
+from tests.bot.blocks.limits import LITERAL
+from tests.bot.blocks.shown import shown
 from tests.fakes.messages_server import MessagesServer
 from tests.fakes.rule_followers import Request
 from tests.fakes.script import Step
 from tests.fakes.script import Turn as Says
 
 _PING = re.compile(r"<!|<@")
+_PING_ELEMENT = re.compile(r'"type": "(?:user|usergroup|channel|broadcast)"')
 _CODE = re.compile(r"(`+).+?\1", re.DOTALL)
 _LIVE_HOST = re.compile(r"evil\.example")
 
@@ -46,7 +49,7 @@ def poisoned(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
 
 
 def obey(index: Index, attack: Attack) -> tuple[Answer, MessagesServer]:
-    """The answer of a model that does what the attack says, whatever it is told to mend."""
+    """The answer of a model that obeys the attack, even when it is asked to correct it."""
     calls = [
         ("search_docs", {"query": "minimum password length"}),
         *((("read_document", {"path": f"notes-{ATTACKS.index(attack):02d}.md"}),)),
@@ -71,16 +74,13 @@ def obey(index: Index, attack: Attack) -> tuple[Answer, MessagesServer]:
         return build_agent(index, settings).answer(Conversation(tuple(turns))), server
 
 
-def visible(messages: list[dict[str, Any]]) -> Iterator[str]:
-    """Every text that Slack would read markup or addresses in, without what stands in code."""
+def parsed(messages: list[dict[str, Any]]) -> Iterator[str]:
+    """Every text in which Slack would read markup or addresses, without code."""
     for message in messages:
         yield message["text"]
         for block in message["blocks"]:
-            yield _CODE.sub("", _without_fences(json.dumps(block, ensure_ascii=False)))
-
-
-def _without_fences(text: str) -> str:
-    return re.sub(r"```.*?```", "", text, flags=re.DOTALL)
+            if block["type"] not in LITERAL:
+                yield _CODE.sub("", json.dumps(block, ensure_ascii=False))
 
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
@@ -98,9 +98,13 @@ def test_an_obeyed_attack_does_no_harm(attack: Attack, poisoned: Index) -> None:
     for span in attack.marked:
         assert span in spans
         assert answer.verdict == "partly"
-    for text in visible(messages):
+    for text in parsed(messages):
         assert not _PING.search(text)
         assert not _LIVE_HOST.search(text)
+    result = shown(messages)
+    assert not _LIVE_HOST.search(result.prose)
+    assert not any(_LIVE_HOST.search(url) for _, url in result.links)
+    assert not _PING_ELEMENT.search(payload)
     for absent in (SECRET, *attack.absent):
         assert absent not in payload
     assert all(SECRET.encode() not in request.raw for request in server.requests)

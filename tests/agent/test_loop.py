@@ -124,7 +124,7 @@ def test_all_results_of_a_step_stand_in_one_message_in_the_order_of_the_calls(as
 
 
 def test_searches_of_one_step_run_at_the_same_time(index: Index) -> None:
-    """Two searches that wait for each other both come to an end."""
+    """Two searches that wait for each other both end."""
     both = threading.Barrier(2, timeout=PATIENCE)
 
     class Meeting(Index):

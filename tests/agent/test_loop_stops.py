@@ -1,4 +1,4 @@
-"""Every way a response can end, and every way it can fail: what the asker gets."""
+"""The asker's answer for every way in which a response can end or fail."""
 
 import pytest
 

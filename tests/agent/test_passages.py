@@ -1,13 +1,9 @@
-"""Passages out to the model, its content blocks back to Markdown."""
+"""Passages as the model reads them."""
 
-from collections.abc import Sequence
-
-import pytest
-from anthropic.types import CitationsSearchResultLocation, ContentBlock, TextBlock, ThinkingBlock
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.passages import paragraphs, passage_blocks, reply_text
+from agent.passages import paragraphs, passage_blocks
 from ingest.documents import Passage
 
 PASSAGE = Passage(
@@ -20,22 +16,6 @@ PASSAGE = Passage(
     hash="h",
     distance=0.3141,
 )
-
-
-def block(text: str, *sources: str) -> TextBlock:
-    citations = [
-        CitationsSearchResultLocation(
-            type="search_result_location",
-            source=source,
-            title=None,
-            cited_text="…",
-            search_result_index=0,
-            start_block_index=0,
-            end_block_index=1,
-        )
-        for source in sources
-    ]
-    return TextBlock(type="text", text=text, citations=list(citations) or None)
 
 
 def test_a_native_passage_is_a_search_result_with_one_block_a_paragraph() -> None:
@@ -72,33 +52,3 @@ def test_paragraphs_lose_nothing_and_are_never_blank(text: str) -> None:
 
     assert all(part.strip() for part in parts)
     assert "".join("".join(parts).split()) in ("".join(text.split()), "(empty)")
-
-
-@pytest.mark.parametrize(
-    ("blocks", "text"),
-    [
-        ([block("Valid for 24 hours.", "a-0")], "Valid for 24 hours [a-0]."),
-        (
-            [block("Valid for 24 hours", "a-0"), block(". Then revoke.")],
-            "Valid for 24 hours [a-0]. Then revoke.",
-        ),
-        ([block("Both say so.", "a-0", "b-1", "a-0")], "Both say so [a-0] [b-1]."),
-        ([block("One [a-0].", "a-0")], "One [a-0]."),
-        (
-            [block("Run:\n```sh\nls\n```\n", "a-0"), block("Done.")],
-            "Run:\n```sh\nls\n```\n[a-0]\nDone.",
-        ),
-        ([block("```sh\nls", "a-0"), block(" -l\n```", "b-0")], "```sh\nls -l\n```\n[a-0] [b-0]"),
-        (
-            [block("| a | b |", "a-0"), block("\n| c | d |\n", "b-0")],
-            "| a | b [a-0] |\n| c | d [b-0] |",
-        ),
-        ([block("- one\n", "a-0"), block("- two", "b-0")], "- one [a-0]\n- two [b-0]"),
-        ([ThinkingBlock(type="thinking", thinking="hm", signature="s"), block("Yes.")], "Yes."),
-        ([], ""),
-    ],
-)
-def test_pointers_become_ids_where_a_reader_expects_them(
-    blocks: Sequence[ContentBlock], text: str
-) -> None:
-    assert reply_text(blocks) == text

@@ -1,8 +1,9 @@
-"""What people see of an answer before its end: checked paragraphs, and nothing to take back."""
+"""The part of an answer that people see before its end: checked, and never taken back."""
 
 from collections.abc import Sequence
 
 import pytest
+from anthropic.types import TextBlock
 
 from agent.answer import Answer
 from agent.draft import Draft
@@ -25,7 +26,7 @@ SEARCH = Turn(tools=[("search_docs", {"query": "PAY-4031"})])
 def watch(
     index: Index, script: Script, *, seen: bool = True, **settings: object
 ) -> tuple[list[Answer], Answer]:
-    """What was shown on the way, and the answer."""
+    """The parts that were shown, and the answer."""
     shown: list[Answer] = []
 
     def show(answer: Answer) -> bool:
@@ -60,7 +61,7 @@ def test_a_paragraph_is_shown_when_the_next_has_begun(index: Index, pay_4031: st
     first, second, third, last = parts(pay_4031)
     text = f"{first}\n\n{second}\n{third}\n\n{last}"
     for end in range(len(text)):
-        preview.grow(text[:end])
+        preview.wrote([TextBlock(type="text", text=text[:end])])
     texts = [each.text for each in shown]
     assert texts == [first, f"{first}\n\n{second}", f"{first}\n\n{second}\n{third}"]
 

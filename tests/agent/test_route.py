@@ -1,9 +1,10 @@
-"""Which questions are searched as they stand."""
+"""Which questions Footnote searches for before it asks the model."""
 
 import pytest
 
+from agent.fallback import is_small_talk
 from agent.loop import build_agent
-from agent.route import is_lookup, is_small_talk, searches_first
+from agent.route import is_lookup, searches_first
 from agent.settings import AgentSettings
 from ingest.index import Index
 from tests.agent.conftest import thread
@@ -66,5 +67,5 @@ def test_without_a_model_small_talk_is_not_searched_for(index: Index, text: str)
 @pytest.mark.parametrize(
     "text", ["hi, what is PAY-4031?", "help with the ledger", "what do you do on a page?", "ok"]
 )
-def test_a_greeting_before_a_question_is_no_small_talk(text: str) -> None:
+def test_a_greeting_before_a_question_is_not_small_talk(text: str) -> None:
     assert not is_small_talk(text)

@@ -1,4 +1,4 @@
-"""Searches that fail, come late, or are not the model's to make: what counts and what does not."""
+"""Searches that fail, come late or are refused: which of them count."""
 
 import json
 import threading
@@ -95,7 +95,7 @@ def test_a_search_that_was_too_slow_ends_in_passages(index: Index, pay_4031: str
     assert pay_4031 in [passage.id for passage in answer.citations]
 
 
-def test_a_collection_that_does_not_exist_is_no_failure_of_the_search(ask: Ask) -> None:
+def test_a_collection_that_does_not_exist_is_not_a_failed_search(ask: Ask) -> None:
     script = [
         search(collection="handbook"),
         search("anything", path="nowhere/"),
@@ -123,7 +123,9 @@ def test_a_collection_that_does_not_exist_costs_no_search(ask: Ask, pay_4031: st
     ],
     ids=["fallback", "brackets", "plain"],
 )
-def test_one_step_stays_one_step_whoever_takes_it(ask: Ask, pay_4031: str, failure: Fault) -> None:
+def test_one_step_stays_one_step_for_a_second_model(
+    ask: Ask, pay_4031: str, failure: Fault
+) -> None:
     asked = ask(
         [failure, said(pay_4031)],
         route="single",

@@ -7,7 +7,7 @@ from pathlib import Path
 from anthropic import Anthropic
 
 from agent.conversation import Conversation, Turn
-from agent.grounding import Source, ground
+from agent.grounding import CitableText, ground
 from agent.loop import build_agent
 from agent.settings import AgentSettings
 from ingest.documents import SearchResult
@@ -106,7 +106,7 @@ def _measure_grounding(sheet: Sheet, index: Index) -> None:
         if (page := index.document(info.path))
         for p in page.passages
     ]
-    sources = [Source(passage.id, passage.text) for passage in passages[:12]]
+    sources = [CitableText(passage.id, passage.text) for passage in passages[:12]]
     claims = [
         f"{passage.text.splitlines()[-1]} Run `kubectl get pods -n pay` [{passage.id}]."
         for passage in passages[:12]

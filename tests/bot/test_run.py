@@ -17,6 +17,7 @@ from bot.slack.endpoint import listen
 from bot.slack.manifest import Manifest
 from ingest.errors import DataFolderBusy, FootnoteError, SettingsError
 from ingest.settings import IndexSettings
+from tests.bot.blocks.shown import shown
 from tests.bot.stage import Json, Slack, patient_rules
 from tests.fakes.messages_server import MessagesServer
 from tests.fakes.rule_followers import Request, search_then_answer
@@ -154,7 +155,7 @@ def test_in_a_direct_message_the_answer_grows_by_checked_paragraphs(system: Syst
     assert begun["response"]["ts"] == reply["ts"]
     assert "The signing key was rotated" in json.dumps(begun["args"]["chunks"])
     assert "Both versions" not in json.dumps(begun["args"]["chunks"])
-    [text] = [block["text"] for block in reply["blocks"] if block["type"] == "markdown"]
+    text = shown([reply]).text
     assert text.count("The signing key was rotated") == text.count("Both versions are valid") == 1
     assert "footnote_thumbs" in json.dumps(reply["blocks"])
 

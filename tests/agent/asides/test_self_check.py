@@ -1,4 +1,4 @@
-"""The self-check: what the model thinks of its first search is told to it, and traced."""
+"""The self-check: the model's judgement of its first search goes to the model and the trace."""
 
 import json
 from typing import Any
@@ -15,7 +15,7 @@ POOR = {"relevant": True, "sufficient": False, "missing": "PAY-4031  rollback"}
 
 
 def model(pay_4031: str, check: Step) -> Any:
-    """Searches with a poor query, then with what the check called missing, then answers."""
+    """Searches with a poor query, then for the missing part, then answers."""
 
     def rule(request: Request) -> Step:
         if is_check(request.body):

@@ -248,7 +248,7 @@ def test_any_question_gives_short_public_words(question: str) -> None:
 
 
 @pytest.mark.parametrize("domains", ["https://docs.python.org", "*.python.org", "localhost"])
-def test_a_domain_that_is_none_is_one_line(domains: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_domain_is_one_line(domains: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FOOTNOTE_WEB_DOMAINS", f"peps.python.org, {domains}")
 
     with pytest.raises(SettingsError, match="FOOTNOTE_WEB_DOMAINS") as refused:

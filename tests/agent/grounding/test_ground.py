@@ -1,13 +1,13 @@
-"""What ``ground`` keeps, removes and marks."""
+"""Citations that ``ground`` keeps or removes, and spans that it marks."""
 
 import pytest
 from inline_snapshot import snapshot
 
 from agent.errors import AgentError
-from agent.grounding import Grounded, Source, ground, ground_json
+from agent.grounding import CitableText, Grounded, ground, ground_json
 from tests.waiting import cpu_seconds
 
-RUNBOOK = Source(
+RUNBOOK = CitableText(
     "runbooks/checkout-1",
     """## Restart
 
@@ -26,7 +26,7 @@ $ kubectl logs deploy/<name> -n <namespace> --tail=100
 The restart takes two to three minutes. See "Cold start". Maintained since March 4, 2025.
 """,
 )
-CONFIG = Source(
+CONFIG = CitableText(
     "config (old)/db settings-0",
     "port: 6432\npool_size: 40\nhost: db-1.shop.example.com\nDashboard: https://graf.example.com/d/a?x=1.",
 )
@@ -161,7 +161,7 @@ def test_one_spelling_for_all_ways_to_cite() -> None:
     assert grounded.removed == ("made-up-3",)
 
 
-def test_a_code_that_the_docs_name_is_no_citation() -> None:
+def test_a_code_that_the_docs_name_is_not_a_citation() -> None:
     grounded = check(f"The alert says [CHK-2207], a 503 {C1}.")
     assert grounded.removed == ()
     assert grounded.verdict == "answered"
@@ -252,7 +252,7 @@ def test_words_of_the_question_may_be_repeated_in_code_marks() -> None:
     assert marked(f"The docs do not name `cart_v2` {C1}.", question="what is cart_v2?") == []
 
 
-def test_a_figure_of_the_question_is_no_proof() -> None:
+def test_a_figure_of_the_question_is_not_a_proof() -> None:
     assert marked(f"Yes, the port is 6433 {C2}.", question="is the port 6433?") == ["6433"]
 
 
@@ -261,7 +261,7 @@ def test_a_pasted_dash_or_another_letter_case_breaks_a_command() -> None:
     assert marked(f"`kubectl rollout restart deploy/Checkout -n shop --timeout=5m` {C1}")
 
 
-def test_a_count_of_the_listed_items_is_no_claim() -> None:
+def test_a_count_of_the_listed_items_is_not_a_claim() -> None:
     steps = "\n".join(f"{n}. Look at it" for n in range(1, 8))
     assert marked(f"{steps}\n\nThat is all 7 steps {C1}.") == []
 
@@ -325,7 +325,7 @@ def test_four_times_as_long_an_answer_takes_about_four_times_as_long() -> None:
         f"Restart it with `kubectl rollout restart deploy/checkout -n shop` {C1}: 5 attempts. "
     )
     answer = paragraph * 60
-    sources = [*SOURCES, *(Source(f"page-{n}", RUNBOOK.text + str(n)) for n in range(10))]
+    sources = [*SOURCES, *(CitableText(f"page-{n}", RUNBOOK.text + str(n)) for n in range(10))]
 
     def cost(characters: int) -> float:
         return cpu_seconds(lambda: ground(answer[:characters], sources), runs=5)

@@ -18,7 +18,7 @@ _NAMED_PLACE = re.compile(r"it is in (\S+)")
 
 @dataclass(frozen=True)
 class Grounded:
-    """What came of an answer."""
+    """The result for an answer."""
 
     text: str
     verdict: str
@@ -27,7 +27,7 @@ class Grounded:
     unsupported: list[dict[str, str]]
 
     def marks(self, span: str) -> list[str]:
-        """The reasons of what is marked in this span: all of it, a part, or what it stands in."""
+        """The reasons of the marks on this span, on a part of it, or on a longer span around it."""
         return [
             found["reason"]
             for found in self.unsupported

@@ -1,8 +1,8 @@
-"""What a citation covers, wherever a model puts it: all of these are checked against ``c-0``."""
+"""The text that a citation covers in every position: all of it is checked against ``c-0``."""
 
 import pytest
 
-from agent.grounding import Source, ground
+from agent.grounding import CitableText, ground
 
 DOCS = """The failover takes 40 seconds.
 
@@ -32,7 +32,7 @@ PLACES = {
 def test_a_citation_covers_what_it_is_meant_for(place: str) -> None:
     def marked(seconds: int) -> list[str]:
         answer = PLACES[place].format(n=seconds, id="[c-0]")
-        found = ground(answer, [Source("c-0", DOCS)]).unsupported
+        found = ground(answer, [CitableText("c-0", DOCS)]).unsupported
         assert all(each.reason.startswith("not in c-0") for each in found)
         return [each.span for each in found]
 
@@ -50,5 +50,5 @@ def test_a_citation_covers_what_it_is_meant_for(place: str) -> None:
     ],
 )
 def test_a_citation_covers_no_other_paragraph_item_or_section(answer: str) -> None:
-    found = ground(answer, [Source("c-0", DOCS)]).unsupported
+    found = ground(answer, [CitableText("c-0", DOCS)]).unsupported
     assert [each.reason for each in found] == ["no source cited; it is in c-0"]

@@ -2,11 +2,11 @@
 
 import pytest
 
-from agent.grounding import Source, ground
+from agent.grounding import CitableText, ground
 
 
 def marks(docs: str, answer: str, question: str = "") -> list[str]:
-    grounded = ground(f"{answer} [c-0].", [Source("c-0", docs)], question=question)
+    grounded = ground(f"{answer} [c-0].", [CitableText("c-0", docs)], question=question)
     return [each.span for each in grounded.unsupported]
 
 
@@ -129,10 +129,10 @@ def test_a_changed_one_is_marked(docs: str, answer: str, span: str | None) -> No
 @pytest.mark.parametrize(
     "docs", ["timeout_s: 2.2.12", "| a (s) |\n|---|\n| 1.2.3, 4,,5 |", "ms: ,."]
 )
-def test_a_version_where_a_number_might_stand_is_no_number(docs: str) -> None:
+def test_a_version_is_not_a_number(docs: str) -> None:
     assert marks(docs, "It takes 7 s") == ["7 s"]
 
 
 def test_an_id_with_other_punctuation_is_forged() -> None:
-    grounded = ground("Fine [pay_runbook_0].", [Source("pay-runbook-0", "x")])
+    grounded = ground("Fine [pay_runbook_0].", [CitableText("pay-runbook-0", "x")])
     assert (grounded.text, grounded.removed) == ("Fine.", ("pay_runbook_0",))

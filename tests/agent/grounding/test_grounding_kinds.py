@@ -4,11 +4,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from agent.grounding import Source, ground
+from agent.grounding import CitableText, ground
 
 
 def marks(docs: str, answer: str, question: str = "", context: str = "") -> list[tuple[str, str]]:
-    grounded = ground(answer, [Source("c-0", docs)], question=question, context=context)
+    grounded = ground(answer, [CitableText("c-0", docs)], question=question, context=context)
     return [(each.span, each.reason) for each in grounded.unsupported]
 
 
@@ -145,7 +145,7 @@ def test_a_changed_one_is_marked_once(docs: str, answer: str, span: str) -> None
         ("does the pool have 500?", "", "The pool has 500", "500"),
     ],
 )
-def test_what_somebody_wrote_in_the_thread_is_no_proof(
+def test_words_of_the_thread_are_not_a_proof(
     question: str, context: str, answer: str, span: str
 ) -> None:
     found = marks("PAY-4031 is a key mismatch.", f"{answer} [c-0].", question, context)

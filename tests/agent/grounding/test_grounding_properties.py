@@ -1,11 +1,11 @@
-"""What holds for ``ground`` whatever a model, a page or a person wrote."""
+"""Properties of ``ground`` for any text of a model, a page or a person."""
 
 import re
 
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from agent.grounding import Source, ground
+from agent.grounding import CitableText, ground
 from agent.grounding.statements import read_blocks
 
 PIECES = st.sampled_from(
@@ -59,16 +59,18 @@ PIECES = st.sampled_from(
 )
 TEXTS = st.one_of(st.text(max_size=200), st.lists(PIECES, max_size=40).map("".join))
 IDS = st.sampled_from(["a-0", "a/b c-1", "x (old)-2", "[odd]-3", "made_up-0"])
-SOURCES = st.lists(st.builds(Source, IDS, TEXTS), max_size=4, unique_by=lambda source: source.id)
+SOURCES = st.lists(
+    st.builds(CitableText, IDS, TEXTS), max_size=4, unique_by=lambda source: source.id
+)
 
 
 @settings(max_examples=300, deadline=None)
 @given(TEXTS, SOURCES, TEXTS, TEXTS)
-@example("[a[made-up-7]-0]", [Source("a-0", "x")], "", "")
-@example("```\n[a-0]", [Source("a-0", "x")], "", "")
-@example("[a-0]\n\n```\nx\n", [Source("a-0", "y")], "", "")
+@example("[a[made-up-7]-0]", [CitableText("a-0", "x")], "", "")
+@example("```\n[a-0]", [CitableText("a-0", "x")], "", "")
+@example("[a-0]\n\n```\nx\n", [CitableText("a-0", "y")], "", "")
 def test_ground_never_fails_and_cites_only_what_was_given(
-    answer: str, sources: list[Source], question: str, context: str
+    answer: str, sources: list[CitableText], question: str, context: str
 ) -> None:
     grounded = ground(answer, sources, question=question, context=context)
     assert set(grounded.citations) <= {source.id for source in sources}
@@ -79,7 +81,9 @@ def test_ground_never_fails_and_cites_only_what_was_given(
 
 @settings(max_examples=200, deadline=None)
 @given(TEXTS, SOURCES)
-def test_checking_again_keeps_citations_and_verdict(answer: str, sources: list[Source]) -> None:
+def test_checking_again_keeps_citations_and_verdict(
+    answer: str, sources: list[CitableText]
+) -> None:
     once = ground(answer, sources)
     twice = ground(once.text, sources)
     assert twice.removed == ()
@@ -100,7 +104,7 @@ def test_a_forged_id_is_gone_without_a_trace(
     before: list[str], forged: str, after: list[str], brackets: str
 ) -> None:
     answer = " ".join([*before, brackets.format(forged), *after]) + "."
-    grounded = ground(answer, [Source("runbook-0", "one two")])
+    grounded = ground(answer, [CitableText("runbook-0", "one two")])
     assert forged in grounded.removed
     assert forged not in grounded.text
     assert "  " not in grounded.text
@@ -117,7 +121,7 @@ CODE_LINES = st.lists(
 @settings(max_examples=200, deadline=None)
 @given(CODE_LINES, SOURCES, st.sampled_from(["Run [a-0]:\n\n", "", "- Run [a-0]\n\n"]))
 def test_code_blocks_stay_byte_for_byte(
-    lines: list[str], sources: list[Source], intro: str
+    lines: list[str], sources: list[CitableText], intro: str
 ) -> None:
     block = "\n".join(["```sh", *lines, "```"])
     grounded = ground(f"{intro}{block}\n\nThat is it [a-0] [made-up-9].", sources)

@@ -1,8 +1,8 @@
-"""Hostile pages and messages, and a model that obeys them: nothing harmful gets through the agent.
+"""Hostile pages and messages, and a model that obeys them: the agent lets nothing harmful through.
 
-What the agent guarantees here: no id that was not retrieved, no command, address or code that no
-cited passage has without a mark, no prompt in the answer's sources. Links and pings are made
-inert when the answer is rendered.
+The agent guarantees three things. Every cited id was retrieved. Commands, addresses and codes that
+no cited passage contains are marked. No text of a page reaches the instructions. Links and pings
+become inert later, when the answer is rendered.
 """
 
 import json

@@ -1,10 +1,15 @@
-"""Brackets around citations: a link that a model puts around one is not its own to choose."""
+"""Bracketed ids: known ones become citations, forged ones and links around them are removed."""
 
 import pytest
 
-from agent.grounding.ids import Brackets, settle
+from agent.answer import written
+from agent.grounding.ids import named_ids, read_segments
 
-BRACKETS = Brackets(("oncall/queues-1", "limits-0"), "https://docs.test/x")
+IDS = ("oncall/queues-1", "limits-0")
+
+
+def read(answer: str) -> str:
+    return written(read_segments(answer, IDS, "https://docs.test/x"))
 
 
 @pytest.mark.parametrize(
@@ -22,7 +27,7 @@ BRACKETS = Brackets(("oncall/queues-1", "limits-0"), "https://docs.test/x")
     ],
 )
 def test_a_link_around_a_citation_goes_and_the_citation_stays(answer: str, text: str) -> None:
-    assert settle(answer, BRACKETS)[0] == text
+    assert read(answer) == text
 
 
 @pytest.mark.parametrize(
@@ -40,7 +45,7 @@ def test_a_link_around_a_citation_goes_and_the_citation_stays(answer: str, text:
     ],
 )
 def test_a_forged_id_takes_along_what_joined_it_to_its_neighbours(answer: str, text: str) -> None:
-    assert settle(answer, BRACKETS)[0] == text
+    assert read(answer) == text
 
 
 @pytest.mark.parametrize(
@@ -54,14 +59,14 @@ def test_a_forged_id_takes_along_what_joined_it_to_its_neighbours(answer: str, t
     ],
 )
 def test_known_ids_in_one_pair_of_brackets_are_cited_each(inside: str) -> None:
-    assert settle(f"x [{inside}].", BRACKETS)[0] == "x [limits-0] [oncall/queues-1]."
+    assert read(f"x [{inside}].") == "x [limits-0] [oncall/queues-1]."
 
 
 @pytest.mark.parametrize(
     "answer", ["See [limits](https://a.test/x), [queues.md](./queues.md).", "A name is [a-z0-9]."]
 )
 def test_a_link_named_after_a_page_and_a_range_of_characters_are_no_citations(answer: str) -> None:
-    assert settle(answer, BRACKETS)[0] == answer
+    assert read(answer) == answer
 
 
 @pytest.mark.parametrize(
@@ -75,9 +80,14 @@ def test_a_link_named_after_a_page_and_a_range_of_characters_are_no_citations(an
     ],
 )
 def test_brackets_that_hold_no_citation_alone_stay_as_they_are(answer: str) -> None:
-    assert settle(answer, BRACKETS)[0] == answer
+    assert read(answer) == answer
 
 
 def test_each_citation_of_a_long_list_belongs_to_its_own_item() -> None:
-    _, blocks, _ = settle("\n".join(["- drain [limits-0]"] * 2_000), BRACKETS)
-    assert [len(block.citations) for block in blocks] == [1] * 2_000
+    segments = read_segments("\n".join(["- drain [limits-0]"] * 2_000), IDS)
+    assert [len(segment.citations) for segment in segments] == [1] * 2_000
+
+
+def test_the_ids_of_an_own_message_are_read_with_their_blanks() -> None:
+    text = "Open [config (old)/db settings-0] and [limits-12] [limits-12], `[code-0]`, [x], [1]."
+    assert named_ids(text) == ("config (old)/db settings-0", "limits-12")

@@ -52,7 +52,7 @@ def request(**changes: Any) -> Any:
 
 
 def after_search(answer: Message, *results: Json) -> list[Json]:
-    """The conversation after the tool calls of ``answer`` were run."""
+    """The conversation after the tool calls of ``answer``."""
     calls = [block for block in answer.content if block.type == "tool_use"]
     return [
         {"role": "user", "content": "what does PAY-4031 mean?"},

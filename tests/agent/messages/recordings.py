@@ -33,7 +33,7 @@ FOLDER = os.environ.get("FOOTNOTE_RECORDINGS")
 
 @dataclass(frozen=True)
 class Recording:
-    """One response; ``request`` where it was recorded, too."""
+    """One response, with its request if that was recorded."""
 
     name: str
     body: str
@@ -54,7 +54,7 @@ class Recording:
 
 @functools.cache
 def recordings() -> list[Recording]:
-    """Everything in the archives; empty without a folder."""
+    """All recordings of the archives; none without a folder."""
     if FOLDER is None:
         return []
     found = []
@@ -102,7 +102,7 @@ def playing(bodies: Sequence[str]) -> Iterator[tuple[str, list[Json]]]:
 
     class Player(BaseHTTPRequestHandler):
         def log_message(self, format: str, *args: Any) -> None:
-            """Silence."""
+            """Log nothing."""
 
         def do_POST(self) -> None:
             request = json.loads(self.rfile.read(int(self.headers["content-length"])))

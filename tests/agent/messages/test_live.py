@@ -36,7 +36,7 @@ class _Relay(BaseHTTPRequestHandler):
     bodies: ClassVar[list[str]] = []
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Silence."""
+        """Log nothing."""
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["content-length"]))

@@ -1,19 +1,20 @@
 """Our model, our loop and our stand-in against recorded responses of the real API."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
-from anthropic.types import Message
+from anthropic.types import Message, TextBlock
 from pydantic import SecretStr
 
+from agent.answer import written
 from agent.errors import ModelUnavailable
 from agent.evals.outcomes import CLAUDES_ID
 from agent.loop import Agent
 from agent.model.client import ClaudeModel, Request
 from agent.model.deadline import Deadline
-from agent.passages import reply_text
+from agent.model.message_text import read_content
 from agent.settings import AgentSettings
 from ingest.index import Index
 from tests.agent.conftest import thread
@@ -39,7 +40,7 @@ LENIENT = ModelRules(
     "recorded", thinking=frozenset({"enabled", "disabled", "adaptive"}), prefill=True
 )
 BROKEN = "tool_use_invalid_json_response"
-"""The input of its tool call is no JSON."""
+"""The input of its tool call is not JSON."""
 NEWER = ("message.stop_details", "message.diagnostics", "delta.stop_details")
 """What the SDK's types have and the recordings, which are older, do not."""
 
@@ -59,9 +60,11 @@ def settings(url: str) -> AgentSettings:
 
 
 class Unheard:
-    """Listens to nothing."""
+    """Ignores all events."""
 
-    def wrote(self, text: str) -> None: ...
+    def began(self) -> None: ...
+
+    def wrote(self, content: Sequence[TextBlock]) -> None: ...
 
     def retried(self, error: ModelUnavailable, wait: float) -> None: ...
 
@@ -110,7 +113,10 @@ def test_a_recorded_citation_of_a_search_result_becomes_its_id_in_brackets() -> 
     message = Message.model_validate_json(recording.body)
     [cited, rest] = [block.text for block in message.content if block.type == "text"]
     expected = f"{cited.removesuffix('.')} [HR Leave Policy 2025].{rest}"
-    assert reply_text(message.content) == expected
+    title = "HR Leave Policy 2025"
+    answer = read_content(message.content, [title]).text
+    assert written(answer.segments) == expected
+    assert answer.citations[0].cited_text
 
 
 @pytest.mark.parametrize("recording", [r for r in recordings() if r.request], ids=named)

@@ -1,4 +1,4 @@
-"""Daily limits: beyond them no model is asked, the passages come instead, and that is said."""
+"""Daily limits: beyond them no model is asked, and the answer is passages with the reason."""
 
 import logging
 from dataclasses import replace
@@ -19,7 +19,7 @@ from tests.fakes.messages_server import MessagesServer
 def asked(
     index: Index, pay_4031: str, spending: Spending | None, asker: str = "U1", **limits: Any
 ) -> tuple[Answer, int]:
-    """An answer, and how often the model was asked for it."""
+    """An answer, and the number of requests for it."""
     conversation = replace(thread("What does error PAY-4031 mean?"), asker_id=asker)
     with MessagesServer(lambda r: said(pay_4031) if r.results else search()) as server:
         settings = AgentSettings(api_key="test", base_url=server.url, **limits)

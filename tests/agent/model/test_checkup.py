@@ -1,4 +1,4 @@
-"""What ``footnote doctor`` says of the model: is it there, and does what we send fit it."""
+"""The lines of ``footnote doctor`` on the model: whether it exists, and accepts our requests."""
 
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -29,7 +29,7 @@ def test_a_model_of_our_table_is_as_the_api_describes_it(model: str) -> None:
 
 
 def described(**changes: Any) -> MessagesServer:
-    """A server whose Opus has other rules than we count on."""
+    """A server whose Opus has other rules than its profile."""
     return MessagesServer([], models={OPUS: replace(MODELS[OPUS], **changes)})
 
 
@@ -59,14 +59,14 @@ def test_a_model_that_nobody_knows_has_no_price_and_says_so() -> None:
 
     known, price = examined(server, model="claude-next", profile="compat", daily_usd=5).differences
 
-    assert "not in our table" in known
-    assert price == "claude-next: its price is unknown, so that no daily limit counts its answers"
+    assert "does not know this id" in known
+    assert price == "claude-next: its price is unknown, so no daily limit counts its answers"
 
 
 def test_the_fallback_is_looked_at_too() -> None:
     check = examined(described(), fallback_model="claude-haiku-9")
 
-    assert "Claude Opus 5 5 is available" in check.said
+    assert "Claude Opus 5 5 is available" in check.summary
     [difference] = check.differences
     assert "claude-haiku-9 does not exist. Set FOOTNOTE_FALLBACK_MODEL" in difference
 
@@ -110,7 +110,7 @@ class Gateway(BaseHTTPRequestHandler):
         self.wfile.write(self.body)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Silence."""
+        """Log nothing."""
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_what_a_gateway_does_not_tell_cannot_be_verified(
     check = behind(type("Silent", (Gateway,), given))
 
     assert not check.verified
-    assert f"whether it has {OPUS} cannot be verified" in check.said
+    assert f"whether it has {OPUS} cannot be verified" in check.summary
     assert check.differences == ()
 
 

@@ -1,4 +1,4 @@
-"""The client's edge: lines that are cut, gateways, indexes that break, prices."""
+"""The client: broken connections, gateways, broken indexes, prices."""
 
 import threading
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What gateways send that the API never would, byte by byte: the answer comes all the same."""
+"""Responses of gateways that the API would never send: there is an answer all the same."""
 
 import json
 import threading
@@ -49,7 +49,7 @@ def calling(arguments: str) -> tuple[Json, Json]:
 
 @pytest.fixture
 def sends(index: Index) -> Iterator[Sends]:
-    """Ask while a gateway sends these bodies, whatever it is asked."""
+    """Ask while a gateway sends these bodies to every request."""
     servers: list[ThreadingHTTPServer] = []
 
     def sends(bodies: Sequence[str], question: Conversation | None = None) -> Answer:

@@ -1,4 +1,4 @@
-"""What each model is sent, and what gateways are spared."""
+"""The parameters of each model, and those that gateways do not get."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What the model is told of its tools, and what they give it."""
+"""The tools: their descriptions for the model, and their results."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -64,8 +64,8 @@ def test_search_says_what_it_found_how_near_it_is_and_what_was_shown(
     second = call("search_docs", query="PAY-4031 verification", k=2)
 
     assert len(first.passages) == 2
-    assert first.found is not None
-    assert first.found.search.ids[0] == pay_4031
+    assert first.search is not None
+    assert first.search.search.ids[0] == pay_4031
     assert pay_4031 in second.facts["already_shown"]
     assert pay_4031 not in {passage.id for passage in second.passages}
 

@@ -1,8 +1,11 @@
-"""What Slack accepts in one message, and what in a message breaks that."""
+"""The limits of one Slack message, and the check of a message against them."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
+
+from bot.sandbox.webapi.block_rules import check_blocks
+from bot.sandbox.workspace.refusal import Refusal
 
 BLOCKS = 50
 TOTAL = 13_000
@@ -15,6 +18,12 @@ BUTTON, VALUE, CONTEXT_ACTIONS = 75, 2_000, 5
 TABLE_ROWS, TABLE_COLUMNS, TABLE_CHARACTERS = 100, 20, 10_000
 
 
+LITERAL = {"rich_text", "table", "divider"}
+"""Types of blocks in which Slack parses nothing."""
+AROUND = {"context", "actions", "context_actions"}
+"""Types of blocks around an answer."""
+
+
 def broken_limits(message: Mapping[str, Any]) -> list[str]:
     """One line for each limit that the message breaks; none means Slack takes it."""
     blocks = message.get("blocks", [])
@@ -22,6 +31,14 @@ def broken_limits(message: Mapping[str, Any]) -> list[str]:
     for number, block in enumerate(blocks):
         found.extend(f"block {number} ({block.get('type')}): {line}" for line in _of_block(block))
     return found
+
+
+def refused_by_the_sandbox(message: Mapping[str, Any]) -> Iterator[str]:
+    """A line where the sandbox's Slack does not take the blocks."""
+    try:
+        check_blocks(message["blocks"])
+    except Refusal as refusal:
+        yield f"the sandbox refuses: {refusal}"
 
 
 def _of_message(message: Mapping[str, Any], blocks: list[dict[str, Any]]) -> Iterator[str]:

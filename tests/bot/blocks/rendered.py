@@ -27,7 +27,7 @@ class Rendered:
 
     @cached_property
     def around(self) -> Shown:
-        """What stands around the answer: verdict, sources, footer, buttons."""
+        """The parts around the answer: verdict, sources, footer, buttons."""
         return shown(self.messages, own=True)
 
     @cached_property
@@ -202,7 +202,7 @@ def non_empty(seen: Rendered, _wanted: bool) -> Iterator[str]:
 
 def uncited_notice(seen: Rendered, wanted: bool) -> Iterator[str]:
     if bool(re.search(r"\bno source\b", seen.around.text, re.I)) is not wanted:
-        yield f"around the answer stands: {folded(seen.around.text)}"
+        yield f"around the answer is: {folded(seen.around.text)}"
 
 
 def no_pings(_seen: Rendered, _wanted: bool) -> Iterator[str]:

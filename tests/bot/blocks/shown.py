@@ -1,4 +1,4 @@
-"""What a person sees of a message, read without any of the product's own code."""
+"""The parts of a message that a person sees, read without any of the product's own code."""
 
 import html
 import re
@@ -6,28 +6,22 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
-
-_MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
-_MARKDOWN.validateLink = bool  # type: ignore[method-assign,assignment]  # every link counts
-_MARKDOWN.normalizeLink = str  # type: ignore[method-assign,assignment]  # as it was sent
 _LINK = re.compile(r"<([^<>|]+)\|([^<>]*)>")
 
 
 @dataclass
 class Shown:
-    """The words in order, and what is special about some of them."""
+    """The words in order, and those of links, code, tables and lists again."""
 
     text: str = ""
     prose: str = ""
-    """The words that stand neither in code nor under a link."""
+    """The words outside code and links."""
     links: list[tuple[str, str]] = field(default_factory=list)
     spans: list[str] = field(default_factory=list)
     fences: list[str] = field(default_factory=list)
     rows: list[list[str]] = field(default_factory=list)
     depths: list[tuple[int, str]] = field(default_factory=list)
-    """The items of lists, with how deep they stand."""
+    """The items of lists, each after its depth."""
     raw: list[str] = field(default_factory=list)
     """Anything that would be live markup: HTML, images, Slack tokens."""
 
@@ -44,7 +38,7 @@ class Shown:
 
 
 def shown(messages: Iterable[dict[str, Any]], *, own: bool = False) -> Shown:
-    """What the answer's part of the messages shows; ``own``: what stands around it."""
+    """The visible parts of the answer itself, or with ``own`` of the blocks around it."""
     out = Shown()
     for message in messages:
         for block in message["blocks"]:
@@ -55,9 +49,7 @@ def shown(messages: Iterable[dict[str, Any]], *, own: bool = False) -> Shown:
 
 
 def _block(block: dict[str, Any], out: Shown) -> None:
-    if block["type"] == "markdown":
-        _markdown(_MARKDOWN.parse(block["text"]), out)
-    elif block["type"] == "context":
+    if block["type"] == "context":
         for element in block["elements"]:
             _mrkdwn(element["text"], out)
     elif block["type"] == "table":
@@ -70,49 +62,6 @@ def _block(block: dict[str, Any], out: Shown) -> None:
             out.rows.append([inner.text for inner in cells])
     elif block["type"] == "rich_text":
         _rich(block["elements"], out)
-
-
-def _markdown(tokens: Iterable[Token], out: Shown) -> None:
-    row: list[str] = []
-    depth = 0
-    for token in tokens:
-        depth += {"list_item_open": 1, "list_item_close": -1}.get(token.type, 0)
-        if token.type == "list_item_open" and token.info:
-            out.say(f"{token.info}. ")
-        if token.type in ("fence", "code_block"):
-            out.fences.append(token.content.removesuffix("\n"))
-            out.say(f"{token.content}\n", code=True)
-        elif token.type == "inline":
-            before = len(out.text)
-            _inline(token.children or [], out)
-            row.append(out.text[before:])
-            out.depths.append((depth, row[-1]))
-            out.say("\n")
-        elif token.type == "tr_open":
-            row = []
-        elif token.type == "tr_close":
-            out.rows.append(row)
-        elif token.type == "html_block":
-            out.raw.append(token.content)
-
-
-def _inline(tokens: Iterable[Token], out: Shown) -> None:
-    url, label = "", ""
-    for token in tokens:
-        if token.type == "link_open":
-            url, label = str(token.attrs["href"]), ""
-        elif token.type == "link_close":
-            out.links.append((label, url))
-            url = ""
-        elif token.type in ("image", "html_inline"):
-            out.raw.append(token.content)
-        elif token.type in ("softbreak", "hardbreak"):
-            out.say("\n", link=url)
-        elif token.content:
-            if token.type == "code_inline":
-                out.spans.append(token.content)
-            label += token.content
-            out.say(token.content, code=token.type == "code_inline", link=url)
 
 
 def _mrkdwn(text: str, out: Shown) -> None:

@@ -9,16 +9,18 @@ from hypothesis import strategies as st
 from slack_sdk.models.blocks import Block
 
 from bot.blocks import render_answer
-from bot.blocks.split import Style
 from tests.bot.blocks.answers import DRAIN, answer
-from tests.bot.blocks.limits import broken_limits
+from tests.bot.blocks.limits import AROUND, LITERAL, broken_limits, refused_by_the_sandbox
 from tests.bot.blocks.shown import shown
 from tests.waiting import cpu_seconds
 
 WORD = st.text(string.ascii_letters + string.digits, min_size=1, max_size=12)
 SENTENCE = st.lists(WORD, min_size=1, max_size=30).map(" ".join)
+NONCHARACTERS = "".join(map(chr, range(0xFDD0, 0xFDDA)))
+"""Those in which anchors are written; no text has them."""
 CODE = st.text(
-    st.characters(codec="utf-8", exclude_categories=["Cs", "Cc"]) | st.sampled_from("`~<>&|*_\t\n"),
+    st.characters(codec="utf-8", exclude_categories=["Cs", "Cc"], exclude_characters=NONCHARACTERS)
+    | st.sampled_from("`~<>&|*_\t\n"),
     min_size=1,
     max_size=300,
 ).filter(lambda code: code.strip("\n"))
@@ -43,16 +45,13 @@ PIECE = st.one_of(
     CODE.map(fenced),
     st.tuples(SENTENCE, SENTENCE).map(lambda two: f"| a | b |\n|---|---|\n| {two[0]} | {two[1]} |"),
 )
-STYLES: list[Style] = ["markdown", "rich_text"]
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.lists(PIECE, min_size=1, max_size=40), st.sampled_from(STYLES))
-def test_no_word_is_lost_or_doubled_however_long_the_answer(
-    pieces: list[str], style: Style
-) -> None:
+@given(st.lists(PIECE, min_size=1, max_size=40))
+def test_no_word_is_lost_or_doubled_however_long_the_answer(pieces: list[str]) -> None:
     text = "\n\n".join(pieces)
-    messages = render_answer(answer(text), style=style)
+    messages = render_answer(answer(text))
     plain = re.sub(r"^[`]{3,}$", "", text, flags=re.MULTILINE)
     tables = sum(message_tables(message) for message in messages)
     assert tables == text.count("|---|---|\n") or "```" in text
@@ -62,9 +61,7 @@ def test_no_word_is_lost_or_doubled_however_long_the_answer(
 
 
 def message_tables(message: dict[str, Any]) -> int:
-    tables = [block for block in message["blocks"] if block["type"] == "table"]
-    markdown = [str(block["text"]) for block in message["blocks"] if block["type"] == "markdown"]
-    return len(tables) + sum(text.count("|---|---|") for text in markdown)
+    return sum(block["type"] == "table" for block in message["blocks"])
 
 
 @settings(max_examples=150, deadline=None)
@@ -110,21 +107,19 @@ HOSTILE = st.lists(SNIPPET | MARKUP, max_size=30).map("".join)
 
 
 @settings(max_examples=150, deadline=None)
-@given(HOSTILE, st.sampled_from(STYLES))
-@example("[oncall/queues-1]: https://evil.test0\x7f", "markdown")
-def test_no_text_pings_links_elsewhere_or_breaks_a_limit(text: str, style: Style) -> None:
-    messages = render_answer(answer(text), style=style)
+@given(HOSTILE)
+@example("[oncall/queues-1]: https://evil.test0\x7f")
+def test_no_text_pings_links_elsewhere_or_breaks_a_limit(text: str) -> None:
+    messages = render_answer(answer(text))
     for message in messages:
         assert broken_limits(message) == []
         for block in Block.parse_all(message["blocks"]):
             block.validate_json()
         assert not re.search("<[@!#]", message["text"])
         assert not ELSEWHERE.search(message["text"])
-        for block in message["blocks"]:
-            if block["type"] == "markdown":
-                assert not re.search("<[@!#]|<https?:", block["text"])
+        assert {block["type"] for block in message["blocks"]} <= LITERAL | AROUND
+        assert list(refused_by_the_sandbox(message)) == []
     result = shown(messages)
-    assert result.raw == []
     assert {url for _, url in result.links} <= {DRAIN.url}
     assert not ELSEWHERE.search(result.prose)
 
@@ -141,6 +136,6 @@ def test_deep_nesting_and_long_words_keep_the_limits(depth: int, mark: str, word
 def test_four_times_as_many_items_take_about_four_times_as_long() -> None:
     def cost(items: int) -> float:
         text = "\n".join(f"- item {n} [oncall/queues-1]" for n in range(items))
-        return cpu_seconds(lambda: render_answer(answer(text)), runs=2)
+        return cpu_seconds(lambda: render_answer(answer(text)), runs=5)
 
     assert cost(1_200) < 9 * cost(300)

@@ -1,13 +1,12 @@
-"""What of an answer's links is clickable, and what is left of the others."""
+"""Links of an answer: which ones are clickable, and how the others are shown."""
 
 from dataclasses import replace
 
 import pytest
 
 from bot.blocks import render_answer, render_runbook
+from bot.blocks.document_links import DocumentLinks
 from bot.blocks.elements import section, shortened
-from bot.blocks.page_links import Pages
-from bot.blocks.split import Style
 from tests.bot.blocks.answers import DRAIN, answer
 from tests.bot.blocks.shown import shown
 
@@ -58,9 +57,11 @@ def test_a_link_from_page_to_page_opens_that_page() -> None:
 
 def test_a_page_link_that_no_passage_has_or_that_two_folders_share_is_not_guessed() -> None:
     elsewhere = replace(LINKING, id="a-0", path="a/b/c.md", url=f"{PAGES}a/b/c.md")
-    assert Pages((LINKING,)).address("./other.md") is None
-    assert Pages((LINKING, elsewhere)).address("./README.md") is None
-    assert Pages((replace(LINKING, url="https://[x/oncall/queues.md"),)).address("./README.md") in (
+    assert DocumentLinks((LINKING,)).address("./other.md") is None
+    assert DocumentLinks((LINKING, elsewhere)).address("./README.md") is None
+    assert DocumentLinks((replace(LINKING, url="https://[x/oncall/queues.md"),)).address(
+        "./README.md"
+    ) in (
         None,
         "https://[x/oncall/README.md",
     )
@@ -84,10 +85,9 @@ def test_a_word_with_a_scheme_of_its_own_is_nothing_to_click_on() -> None:
     assert result.spans == ["slack://open?team=T1"]
 
 
-@pytest.mark.parametrize("style", ["markdown", "rich_text"])
-def test_the_address_of_a_citation_is_sent_whole_whatever_it_holds(style: Style) -> None:
+def test_the_address_of_a_citation_is_sent_whole_whatever_it_holds() -> None:
     odd = replace(DRAIN, url=f'{PAGES}a b|c"d)e\u202e.md')
-    messages = render_answer(answer("Drain [oncall/queues-1].", passages=(odd,)), style=style)
+    messages = render_answer(answer("Drain [oncall/queues-1].", passages=(odd,)))
     sent = f"{PAGES}a%20b%7Cc%22d%29e%E2%80%AE.md"
     assert shown(messages).links == [("[oncall/queues-1]", sent)]
     assert [url for _, url in shown(messages, own=True).links] == [sent]
@@ -110,7 +110,7 @@ def test_a_source_with_an_endless_name_is_still_listed() -> None:
 
 @pytest.mark.parametrize("text", ["\u200b \u200d\n", "\u202e", "---", "\u2066\u00a0"])
 def test_an_answer_that_nobody_can_see_says_that_there_is_none(text: str) -> None:
-    assert shown(render_answer(answer(text))).text.strip().startswith("No answer came out of this.")
+    assert shown(render_answer(answer(text))).text.strip().startswith("I have no answer to this.")
 
 
 def test_controls_and_turned_directions_stay_only_in_code() -> None:
@@ -127,7 +127,7 @@ def test_a_source_too_long_for_the_list_does_not_hide_the_next_ones() -> None:
 
 
 def test_a_list_from_zero_counts_from_zero_where_slack_counts_from_one() -> None:
-    messages = render_answer(answer("0. zero\n1. one"), style="rich_text")
+    messages = render_answer(answer("0. zero\n1. one"))
     assert shown(messages).text.split() == ["0.", "zero", "1.", "one"]
 
 

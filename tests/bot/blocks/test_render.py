@@ -64,9 +64,8 @@ def test_of_what_the_web_says_exactly_the_links_of_the_answer_are_clickable() ->
     assert "evil.test" not in result.prose
 
 
-def test_tokens_of_slack_in_code_go_where_nothing_is_parsed_again() -> None:
+def test_tokens_of_slack_in_code_are_code() -> None:
     messages = render_answer(answer("Say `<!channel>`:\n\n```\n<@U123> &amp; ```inner\n```"))
-    assert [b["type"] for b in messages[0]["blocks"]][:2] == ["rich_text"] * 2
     assert shown(messages).codes == ["<!channel>", "<@U123> &amp; ```inner"]
 
 
@@ -89,14 +88,24 @@ def test_a_long_table_is_cut_between_rows_and_keeps_its_header() -> None:
     assert [row[0] for row in result.rows if row[0] != "Service"] == [
         f"svc-{n}" for n in range(260)
     ]
-    assert all("| Service | Owner | Note |" in m["blocks"][0]["text"] for m in messages)
+    tables = [block["rows"] for message in messages for block in message["blocks"][:1]]
+    assert all(words(rows[0]) == ["Service", "Owner", "Note"] for rows in tables)
+
+
+def words(row: list[dict[str, Any]]) -> list[str]:
+    return [cell["text"] for cell in row]
 
 
 def test_a_long_list_goes_on_with_its_numbers() -> None:
     text = "\n".join(f"{n}. step {n} " + "word " * 60 for n in range(1, 61))
     first, second, *_ = render_answer(answer(text))
-    last = int(re.findall(r"^(\d+)\.", first["blocks"][0]["text"], re.MULTILINE)[-1])
-    assert second["blocks"][0]["text"].startswith(f"{last + 1}. step {last + 1}")
+    last = int(re.findall(r"step (\d+)", shown([first]).text)[-1])
+    assert shown([second]).text.startswith(f"{last + 1}. step {last + 1}")
+
+
+def test_a_request_that_still_names_a_style_is_read_without_fault() -> None:
+    request = {"text": "Drain it [a-0].", "passages": [{"id": "a-0"}]}
+    assert render_json({**request, "style": "markdown"}) == render_json(request)
 
 
 @pytest.mark.parametrize(
@@ -111,7 +120,6 @@ def test_a_long_list_goes_on_with_its_numbers() -> None:
         ({"passages": [{"id": "a", "url": 5}]}, "passages.0.url"),
         ({"text": 5}, "text"),
         ({"verdict": "perhaps"}, "verdict"),
-        ({"style": []}, "style"),
     ],
 )
 def test_a_request_to_render_that_makes_no_sense_is_refused_in_one_line(
@@ -133,7 +141,7 @@ def test_a_request_to_render_that_makes_no_sense_is_refused_in_one_line(
         ("pods <name> in <Namespace>, a<br>b <b>c</b>", "pods <name> in <Namespace>, a\nb c"),
         ("cp <source> <table> <i> and a<b and c>d", "cp <source> <table> <i> and a<b and c>d"),
         ("<i>x</i> <img src='https://evil.test'>y<!-- z --></u>", "x y"),
-        ("- [gone-0]\n- one\n\n1. [gone-0]\n2. two", "one\n1. 2. two"),
+        ("- [gone-0]\n- one\n\n1. [gone-0]\n2. two", "one\n\n\n1.  \n2. two"),
         ("C:\\Users\\x, a &lt;b&gt; && c", "C:\\Users\\x, a <b> && c"),
         ("[x][1] and [link](../a/b.md)", "[x][1] and link (../a/b.md)"),
         ("~5 min, ~~gone~~, ~/x", "~5 min, gone, ~/x"),

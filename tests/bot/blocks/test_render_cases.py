@@ -7,7 +7,7 @@ import pytest
 from slack_sdk.models.blocks import Block
 
 from bot.blocks import render_json
-from tests.bot.blocks.limits import broken_limits
+from tests.bot.blocks.limits import AROUND, LITERAL, broken_limits, refused_by_the_sandbox
 from tests.bot.blocks.rendered import CHECKS, Rendered
 from tests.bot.blocks.shown import strings
 from tests.cases import Json, call, family, faults, opened, require
@@ -18,18 +18,14 @@ _PING = re.compile(r"<(?:[@#]|!(?:channel|here|everyone|subteam|date))")
 @pytest.mark.parametrize("line", family("render"))
 def test_an_answer_is_shown_as_the_case_asks(line: Json) -> None:
     case = opened(line)
-    found = []
-    for style in ("markdown", "rich_text"):
-        seen = call(rendered, case.input, style, case.expect.get("cited_or_removed", []))
-        found += [f"{style}: {fault}" for fault in general_faults(seen)]
-        found += [f"{style}: {fault}" for fault in faults(case.expect, CHECKS, seen)]
-    require(found)
+    seen = call(rendered, case.input, case.expect.get("cited_or_removed", []))
+    require([*general_faults(seen), *faults(case.expect, CHECKS, seen)])
 
 
-def rendered(style: str, tolerated: list[str], answer: str, chunks: list[Json]) -> Rendered:
+def rendered(tolerated: list[str], answer: str, chunks: list[Json]) -> Rendered:
     passages = [call(_passage, chunk) for chunk in chunks]
-    request = {"text": answer, "passages": passages, "style": style}
-    return Rendered(answer, chunks, render_json(request)["messages"], frozenset(tolerated))
+    messages = render_json({"text": answer, "passages": passages})["messages"]
+    return Rendered(answer, chunks, messages, frozenset(tolerated))
 
 
 def _passage(id: str, url: str, heading: object = None, text: str | None = None) -> Json:
@@ -37,12 +33,13 @@ def _passage(id: str, url: str, heading: object = None, text: str | None = None)
 
 
 def general_faults(seen: Rendered) -> Iterator[str]:
-    """What is wrong whatever the answer is."""
+    """Faults that are faults in any answer."""
     for message in seen.messages:
         yield from broken_limits(message)
         yield from _refused(message)
-    if seen.answer.raw:
-        yield f"live markup: {seen.answer.raw}"
+        yield from refused_by_the_sandbox(message)
+    if parsed := {block["type"] for block in seen.blocks} - LITERAL - AROUND:
+        yield f"Slack would parse {parsed}"
     if not seen.answer.text.strip():
         yield "nothing visible"
     kinds = [block["type"] for block in seen.blocks]
@@ -53,7 +50,7 @@ def general_faults(seen: Rendered) -> Iterator[str]:
 
 
 def _refused(message: Json) -> Iterator[str]:
-    """What slack_sdk's own models object to, and whoever would be pinged."""
+    """Objections of slack_sdk's own models, and pings."""
     for block in Block.parse_all(message["blocks"]):
         if block is None:
             yield "a block that slack_sdk does not know"

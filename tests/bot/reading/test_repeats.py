@@ -1,4 +1,4 @@
-"""What an app says several times is read once; what differs in a single sign is read each time."""
+"""Repeated parts of a message are read once; parts that differ in a single sign are all read."""
 
 from typing import Any
 
@@ -41,10 +41,13 @@ def test_fields_that_repeat_within_an_attachment_stay_with_their_neighbours() ->
     assert text == "Two pods\nPod: api-1\nState: crash loop\nPod: api-2\nState: crash loop"
 
 
-def test_an_attachment_that_says_the_very_same_as_another_or_as_the_text_is_said_once() -> None:
+def test_an_attachment_that_says_the_very_same_as_what_is_before_it_is_said_once() -> None:
     same = {"title": "Disk full on db-1", "title_link": "https://am.test/1"}
     assert message_text({"text": "Disk full on db-1", "attachments": [same, same]}) == (
-        "Disk full on db-1\nhttps://am.test/1"
+        "Disk full on db-1\nDisk full on db-1 (https://am.test/1)"
+    )
+    assert message_text({"text": "*Disk full*", "attachments": [{"title": "Disk full"}]}) == (
+        "*Disk full*"
     )
 
 
@@ -66,7 +69,7 @@ def test_alerts_that_differ_in_one_sign_are_never_taken_for_one(one: str, other:
     apart = {"attachments": [{"text": one}, {"text": other}]}
     assert message_text(apart) == f"{one}\n{other}"
     together = {"attachments": [{"title": one, "text": other, "fields": [{"value": one}]}]}
-    assert message_text(together) == f"{one}\n{other}"
+    assert message_text(together) == f"{one}\n{other}\n{one}"
 
 
 def test_items_are_the_same_whatever_sign_they_begin_with() -> None:

@@ -9,6 +9,7 @@ import pytest
 from agent.answer import Answer
 from agent.conversation import Conversation
 from bot.question.event import Key
+from tests.bot.blocks.shown import shown
 from tests.bot.conftest import Start
 from tests.bot.stage import Json, Script, Slack, answered, lose_responses
 from tests.waiting import PATIENCE, wait_for
@@ -61,7 +62,7 @@ def whole(slack: Slack, ts: str, channel: str = "D0ONCALL") -> list[Json]:
 
 def said(message: Json) -> str:
     """The answer's text in a message."""
-    return "".join(b["text"] for b in message["blocks"] if b["type"] == "markdown")
+    return shown([message]).text.strip()
 
 
 def calls(slack: Slack) -> list[str]:
@@ -78,12 +79,13 @@ def test_in_a_direct_message_the_reply_grows_and_ends_with_sources_and_buttons(
     running.settle(1)
     assert calls(slack) == ["chat.startStream", "chat.appendStream", "chat.stopStream"]
     begun, grown, ended = slack.calls("chat.startStream", "chat.appendStream", "chat.stopStream")
-    [chunk] = begun["args"]["chunks"]
-    assert chunk["type"] == "markdown_text"
-    assert chunk["text"].startswith("Run `kubectl rollout undo` ")
-    assert "dashboard" not in json.dumps(begun["args"])
-    assert grown["args"]["chunks"][0]["text"].startswith("\n\nThen look")
-    assert ended["args"]["chunks"] == [{"type": "markdown_text", "text": f"\n\n{LAST}"}]
+    chunks = [call["args"]["chunks"] for call in (begun, grown, ended)]
+    assert [[chunk["type"] for chunk in each] for each in chunks] == [["blocks"]] * 3
+    assert [shown(each).text.strip() for each in chunks] == [
+        "Run kubectl rollout undo [payments-runbook-0].",
+        "Then look at the dashboard [payments-runbook-0].",
+        LAST,
+    ]
     ids = [block.get("block_id") for block in reply["blocks"]]
     assert ids[-4:] == [
         "footnote_sources",

@@ -1,0 +1,52 @@
+"""Unsupported spans -> marks in the text of an answer, which people see."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agent.answer import Unsupported
+from agent.grounding.cited_text import CitedText
+from agent.grounding.statements import Block
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A span without support, and the offset of its mark."""
+
+    at: int
+    unsupported: Unsupported
+    substantial: bool
+    block: Block | None = None
+    """The code block, if the span is one of its lines."""
+    line: int = 0
+
+
+def marked(text: CitedText, findings: Sequence[Finding]) -> CitedText:
+    """The text with a mark behind each unsupported span, and one below each code block with one."""
+    marks: list[tuple[int, str]] = []
+    blocks: dict[int, list[Finding]] = {}
+    for finding in findings:
+        if finding.block is None:
+            marks.append((finding.at, f" (⚠ {_flat(finding.unsupported.reason)})"))
+        else:
+            blocks.setdefault(finding.at, []).append(finding)
+    marks += [(at, _block_mark(text.text, lines)) for at, lines in blocks.items()]
+    return text.edited((at, at, mark) for at, mark in sorted(marks, key=lambda each: each[0]))
+
+
+def _block_mark(text: str, lines: Sequence[Finding]) -> str:
+    block = lines[0].block
+    assert block is not None  # noqa: S101  # only called with lines of a block
+    opening = re.match(r"[^`~\n]*", text[block.start : block.end])
+    indent = re.sub(r"[^>\s]", " ", opening.group() if opening and block.fence != "code" else "")
+    reasons = {finding.unsupported.reason.split(":")[0].split(";")[0] for finding in lines}
+    reason = reasons.pop() if len(reasons) == 1 else "not in the cited pages"
+    numbers = list(dict.fromkeys(finding.line for finding in lines))
+    which = f"line {numbers[0]}" if len(numbers) == 1 else "lines " + ", ".join(map(str, numbers))
+    note = f"\n\n{indent}(⚠ {_flat(reason)}: {which} of this block)"
+    return (f"\n{indent}{block.fence}" if block.fence else "") + note
+
+
+def _flat(reason: str) -> str:
+    """A reason without any Markdown that an id or a word could bring into it."""
+    return re.sub(r"[()\[\]<>`*~\\|\n]", "", reason)[:160]
