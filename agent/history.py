@@ -18,7 +18,7 @@ from agent.conversation import CitedChunk, Conversation, Turn
 from agent.grounding import named_ids
 from agent.model.profiles import Profile
 from agent.passages import BlockParam, passage_blocks
-from ingest.documents import Passage
+from ingest.documents import DEFAULT_BUDGET, Passage
 from ingest.index import Index
 
 MessageParam = dict[str, Any]
@@ -30,7 +30,6 @@ _TURN_SHARE = 4
 _STEP_SHARE = 3
 """The oldest turns are left out in steps of this fraction of the budget. So the messages after the
 root change only now and then, and the cache stays valid in between."""
-_RECALLED_CHARACTERS = 9_600
 _QUERY_HISTORY = 600
 _QUERY = 1_200
 _ELEMENT = re.compile(r"<(?=/?\s*message\b)", re.IGNORECASE)
@@ -107,7 +106,7 @@ def recalled(conversation: Conversation, index: Index) -> list[Passage]:
     size = 0
     for passage in cited_before(conversation, index):
         size += len(passage.text)
-        if size > _RECALLED_CHARACTERS:
+        if size > DEFAULT_BUDGET:
             break
         passages.append(passage)
     return passages

@@ -28,7 +28,7 @@ from ingest.config_file import read_collections, read_config_file
 from ingest.data_folder import own_data_folder
 from ingest.errors import FootnoteError
 from ingest.index import open_index
-from ingest.runs.record import Runs
+from ingest.runs.record import IngestRuns
 from ingest.runs.schedule import Schedule
 from ingest.settings import IndexSettings, read_settings
 
@@ -64,14 +64,14 @@ class Service:
         me = identify(clients.read)
         self._stack.enter_context(own_data_folder(index_settings.data_dir))
         self.journal = self._open_journal(index_settings)
-        config = read_config_file(index_settings, SECTIONS)
+        config = read_config_file(index_settings.config, SECTIONS)
         collections = read_collections(config)
         self.index = open_index(index_settings, collections=collections)
         self._stack.callback(self.index.close)
         self.schedule = Schedule(index_settings, self.index)
         self._listening = ThreadPoolExecutor(16, thread_name_prefix="listener")
         self._stack.callback(self._listening.shutdown, wait=False, cancel_futures=True)
-        runs = Runs(index_settings.data_dir)
+        runs = IngestRuns(index_settings.data_dir)
         stale_after = timedelta(hours=index_settings.stale_after_hours)
         agent = build_agent(self.index, agent_settings, self.journal.spent)
         self.bot = build_bot(

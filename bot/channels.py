@@ -1,6 +1,6 @@
-"""``[channels]`` of ``footnote.toml`` -> how Footnote behaves in one channel; ``[owners]``.
+"""``[channels]`` and ``[owners]`` of ``footnote.toml`` -> settings of one channel, and owners.
 
-What a channel's own section leaves out comes from ``[channels.default]``.
+A value that a channel's section lacks comes from ``[channels.default]``.
 """
 
 import re
@@ -14,52 +14,52 @@ from agent.conversation import Conversation
 from ingest.config_file import ConfigFile, Line, Section
 
 SECTIONS = ("channels", "owners")
-"""What the bot reads in ``footnote.toml``."""
+"""Sections of ``footnote.toml`` that the bot reads."""
 DEFAULT, DIRECT = "default", "direct"
 OFF = "I am switched off in this channel. Ask me in another one, or in a direct message."
 _ID = re.compile(r"[CDG][A-Z0-9]{2,}")
-_CALLED = re.compile(r"[SUW][A-Z0-9]{2,}")
+_CALLEE = re.compile(r"[SUW][A-Z0-9]{2,}")
 
 
-def _called(value: object) -> object:
-    if isinstance(value, str) and not _CALLED.fullmatch(value):
+def _callee(value: object) -> object:
+    if isinstance(value, str) and not _CALLEE.fullmatch(value):
         raise ValueError("has to be the id of a user group (S…) or of a person (U…)")
     return value
 
 
 class Channel(Section):
-    """How Footnote behaves in a channel."""
+    """Settings of one channel."""
 
     collections: Annotated[tuple[str, ...], Strict(False), Field(min_length=1)] | None = None
-    """The only parts of the docs that are used here; None: all docs."""
+    """The only collections that are used here; None: all docs."""
     follow_ups: bool = True
-    """Whether replies in its threads are answered without a mention."""
+    """Answer replies in its threads without a mention."""
     language: Line | None = None
     tone: Line | None = None
-    escalation: Annotated[str, BeforeValidator(_called)] | None = None
+    escalation: Annotated[str, BeforeValidator(_callee)] | None = None
     """User group (``S…``) or person (``U…``) that *Need a human* calls from here."""
     ephemeral: bool = False
-    """Whether only the asker sees an answer."""
+    """Show an answer to the asker only."""
     stream: bool | None = None
-    """Whether an answer is shown while it is written; None: as it is elsewhere."""
+    """Show an answer while it is written; None: as FOOTNOTE_STREAM says."""
     runbook_at_once: bool = True
-    """Whether an alert's runbook is posted before the answer is ready."""
+    """Post an alert's runbook before the answer is ready."""
     change_notes: bool = False
-    """Whether threads hear when a page that was cited in them changes."""
+    """Post a note in threads when a document changes that is cited there."""
     off: bool = False
 
     @property
     def wishes(self) -> str:
-        """Language and tone, in words for the model."""
+        """Language and tone as a sentence for the model."""
         wishes = [f"answer in {self.language}"] if self.language else []
         return "; ".join([*wishes, *([f"tone: {self.tone}"] if self.tone else [])])
 
     def applied_to(self, conversation: Conversation) -> Conversation:
-        """The conversation with what holds for its channel."""
+        """Return the conversation with the collections and wishes of its channel."""
         return replace(conversation, collections=self.collections, wishes=self.wishes)
 
     def described(self) -> Iterator[str]:
-        """What differs here from how Footnote is elsewhere, for people."""
+        """Describe the differences from the default settings, for people."""
         if self.off:
             yield "I am switched off."
             return
@@ -68,22 +68,22 @@ class Channel(Section):
         if not self.follow_ups:
             yield "I answer only when I am mentioned."
         if self.ephemeral:
-            yield "Only the one who asks sees my answer."
+            yield "Only the person who asks sees my answer."
         if self.language:
             yield f"I answer in {self.language}."
         if self.tone:
             yield f"Tone: {self.tone}"
         if not self.runbook_at_once:
-            yield "I post no runbook before the answer."
+            yield "I do not post a runbook before the answer."
         if self.change_notes:
-            yield "I tell threads when a page changes that I cited in them."
+            yield "I post a note in a thread when a page changes that I cited there."
 
 
 class Owner(Section):
-    """Who stands in Slack for an owner of pages."""
+    """The group or person in Slack for an owner of documents."""
 
-    escalation: Annotated[str, BeforeValidator(_called)]
-    """User group (``S…``) or person (``U…``) that *Need a human* calls for these pages."""
+    escalation: Annotated[str, BeforeValidator(_callee)]
+    """User group (``S…``) or person (``U…``) that *Need a human* calls for these documents."""
 
 
 @dataclass(frozen=True)
@@ -91,37 +91,37 @@ class Channels:
     """The sections as configured."""
 
     configured: Mapping[str, Channel] = field(default_factory=dict)
-    """By id, by ``#name``, ``default``, or ``direct`` for direct messages."""
+    """Settings by channel id, ``#name``, ``default``, or ``direct`` for direct messages."""
 
     def of(self, channel: str, name_of: Callable[[str], str | None]) -> Channel:
-        """What holds in a channel; ``name_of`` is asked only where some section has a name."""
+        """Return the settings of a channel. ``name_of`` is called only if a section has a name."""
         keys = [DEFAULT, DIRECT] if channel.startswith("D") else [DEFAULT]
         if any(key.startswith("#") for key in self.configured):
             keys.append(f"#{name_of(channel)}")
-        given: dict[str, object] = {}
+        values: dict[str, object] = {}
         for key in (*keys, channel):
             if section := self.configured.get(key):
-                given |= {name: getattr(section, name) for name in section.model_fields_set}
-        return Channel.model_validate(given)
+                values |= {name: getattr(section, name) for name in section.model_fields_set}
+        return Channel.model_validate(values)
 
 
 def read_owners(config: ConfigFile) -> dict[str, str]:
-    """``[owners]``: owner as the docs name it -> the group or person that is called."""
+    """Return the group or person to call for each owner in the docs. Raises SettingsError."""
     return {name: owner.escalation for name, owner in config.section("owners", Owner).items()}
 
 
 def read_channels(config: ConfigFile, collections: Collection[str]) -> Channels:
-    """The sections, checked; ``collections`` are those that the file defines."""
+    """Return the checked sections. ``collections`` are the names that the file defines."""
     channels = config.section("channels", Channel)
     for key, channel in channels.items():
         if not (key in (DEFAULT, DIRECT) or key.startswith("#") or _ID.fullmatch(key)):
             cure = 'Give its id, such as C0123ABCD, its name as "#name", or default or direct'
-            raise config.mistake(("channels", key), f"is no channel. {cure}")
+            raise config.mistake(("channels", key), f"is not a channel. {cure}")
         for name in channel.collections or ():
             if name not in collections:
-                known = ", ".join(collections) or "none"
+                names = ", ".join(collections) or "none"
                 raise config.mistake(
                     ("channels", key, "collections"),
-                    f"names {name!r}, which is no collection. Configured: {known}",
+                    f"names {name!r}, which is not a collection. Configured: {names}",
                 )
     return Channels(channels)

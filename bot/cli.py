@@ -1,7 +1,7 @@
-"""The ``footnote`` command: every command of the three packages under one name.
+"""The ``footnote`` command, with the commands of all three packages.
 
-A command lives in the package it belongs to and is loaded when somebody asks for it: the list of
-commands costs nothing but this file. Errors become a line and an exit code here and nowhere else.
+Each command is defined in its package and imported when it is run, so that the list of commands
+loads fast. Only this module turns errors into one line and an exit code.
 """
 
 import os
@@ -19,28 +19,28 @@ from ingest.errors import FootnoteError
 
 
 class Deferred(TyperCommand):
-    """A command by its name and its help line; ``place`` is the Typer app that holds the rest."""
+    """A command that is imported when it is used; ``location`` is ``module:Typer app``."""
 
-    def __init__(self, name: str, place: str, line: str) -> None:
+    def __init__(self, name: str, location: str, line: str) -> None:
         super().__init__(name, short_help=line)
-        self.place = place
+        self.location = location
 
     def load(self) -> Any:
-        """The command itself."""
-        module, _, attribute = self.place.partition(":")
+        """Import the command."""
+        module, _, attribute = self.location.partition(":")
         holder = typer.Typer(rich_markup_mode="markdown")
         holder.add_typer(getattr(import_module(module), attribute))
         return get_group(holder).commands[str(self.name)]
 
     def make_context(self, *args: Any, **extra: Any) -> Any:
-        """Whoever runs a command, asks for its help or completes its options begins here."""
+        """Start a command, its help, or the completion of its options."""
         return self.load().make_context(*args, **extra)
 
 
 class Commands(TyperGroup):
-    """Commands in the order in which they are listed; the bare name of the group shows the list.
+    """A group of commands, listed in their order; without a command it shows the list.
 
-    The list is plain text: what draws boxes takes three times as long to load as all the rest.
+    The list is plain text: the library that draws boxes takes most of the loading time.
     """
 
     def __init__(self, **settings: Any) -> None:
@@ -54,7 +54,7 @@ class Commands(TyperGroup):
 
 
 class Footnote(Commands):
-    """The root of all commands."""
+    """The group of all commands."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings | {"commands": COMMANDS})
@@ -78,12 +78,12 @@ COMMANDS = (
     Deferred(
         "ingest",
         "ingest.cli:app",
-        "Bring the index up to date with the docs: only what changed is read and embedded.",
+        "Bring the index up to date with the docs: only changed pages are read and embedded.",
     ),
     Deferred(
         "search",
         "ingest.cli:app",
-        "Show the passages that answers to a query are made from, best first.",
+        "Show the passages for a query, best first.",
     ),
     Deferred("ask", "agent.cli:app", "Answer one question from the docs."),
     Deferred(
@@ -94,12 +94,12 @@ COMMANDS = (
     Deferred(
         "status",
         "bot.cli_commands:app",
-        "Show what is indexed, from when, when it is read again, and replies Slack has not taken.",
+        "Show the state of the index, its next update, and replies that Slack has not accepted.",
     ),
     Deferred(
         "doctor",
         "bot.cli_commands:app",
-        "Check settings, docs repo, index, Slack and model, and say how to mend what is wrong.",
+        "Check settings, docs repo, index, Slack and model, and say how to correct each fault.",
     ),
     Deferred(
         "trace",
@@ -109,12 +109,12 @@ COMMANDS = (
     Deferred(
         "replay",
         "bot.cli_commands:app",
-        "Ask an old question again, against today's index, and show what is different.",
+        "Ask an old question again, with today's index, and show the differences.",
     ),
     Deferred(
         "report",
         "bot.cli_commands:app",
-        "Show what the docs could not answer, thumbs down, old pages, cost and latency.",
+        "Show unanswered questions, thumbs down, old pages, cost and latency.",
     ),
     _group(
         "eval",
@@ -177,8 +177,8 @@ Start with `footnote try`: the whole product on this machine, no account needed.
 )
 
 
-def _show_version(asked: bool) -> None:
-    if asked:
+def _show_version(is_requested: bool) -> None:
+    if is_requested:
         from importlib.metadata import version
 
         typer.echo(f"footnote {version('footnote')}")
@@ -193,7 +193,7 @@ def _root(
         typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
     ] = False,
 ) -> None:
-    """What the commands about answers use; the journal is opened by those that need it."""
+    """Give commands access to the journal, which is opened by those that need it."""
     terminal = Terminal()
     context.obj = terminal
     context.call_on_close(terminal.close)
@@ -209,7 +209,7 @@ def main() -> None:
         _fail(_usage(error), error.exit_code)
     except typer.Abort:
         _fail("the input ended before it was complete.", 1)
-    except Exception as error:  # noqa: BLE001  # the outermost edge: a person gets a line
+    except Exception as error:  # noqa: BLE001  # the outermost edge: a person gets one line
         if os.environ.get("FOOTNOTE_LOG_LEVEL", "").upper() == "DEBUG":
             traceback.print_exc()
         _fail(
@@ -221,11 +221,11 @@ def main() -> None:
 
 
 def _usage(error: typer.TyperException) -> str:
-    """What was wrong in the command line, and where its help is."""
-    said = " ".join(error.format_message().split())
+    """Describe the fault in the command line, and name its help."""
+    fault = " ".join(error.format_message().split())
     context = getattr(error, "ctx", None)
     path = context.command_path if context else "footnote"
-    return f"{said}{'' if said.endswith(('.', '?')) else '.'} See `{path} --help`."
+    return f"{fault}{'' if fault.endswith(('.', '?')) else '.'} See `{path} --help`."
 
 
 def _fail(message: str, code: int) -> NoReturn:

@@ -1,7 +1,6 @@
-"""The commands of the bot: those that start it, look into what it answered, or check it.
+"""Commands that start the bot, show its answers, or check its settings.
 
-What a command needs is imported by the command: the libraries take seconds to load, `--help` does
-not.
+Each command imports its libraries itself: they take seconds to load, and `--help` has to be fast.
 """
 
 import json
@@ -22,14 +21,14 @@ app = typer.Typer()
 debug_app = typer.Typer()
 
 Port = Annotated[int, typer.Option(min=1, max=65535, help="Port of the local Slack workspace.")]
-NAMED = "Id of an answer, or Slack's link to its question or reply"
+ANSWER_ID = "Id of an answer, or Slack's link to its question or reply"
 
 
 @app.command("try")
 def try_it(
     docs: Annotated[
         Path | None,
-        typer.Option(help="Your own docs instead of the samples: a folder.", metavar="FOLDER"),
+        typer.Option(help="Folder with your docs, instead of the samples.", metavar="FOLDER"),
     ] = None,
     port: Port = 8765,
 ) -> None:
@@ -93,7 +92,7 @@ def sandbox(
 
 @app.command()
 def status(data_dir: DataDir = None, as_json: AsJson = False) -> None:
-    """Show what is indexed, from when, when it is read again, and replies Slack has not taken."""
+    """Show the state of the index, its next update, and replies that Slack has not accepted."""
     from bot.report.terminal_answers import replies_not_taken
     from ingest.cli import print_state
     from ingest.runs.state import read_state
@@ -111,7 +110,7 @@ def status(data_dir: DataDir = None, as_json: AsJson = False) -> None:
 
 @app.command()
 def doctor(as_json: AsJson = False) -> None:
-    """Check settings, docs repo, index, Slack and model, and say how to mend what is wrong."""
+    """Check settings, docs repo, index, Slack and model, and say how to correct each fault."""
     from bot.doctor import examine, print_findings
 
     findings = examine()
@@ -128,7 +127,7 @@ def trace(
     context: typer.Context,
     answer_id: Annotated[
         str | None,
-        typer.Argument(metavar="ID", help=f"{NAMED}; without it, the newest are listed."),
+        typer.Argument(metavar="ID", help=f"{ANSWER_ID}; without it, the newest are listed."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -143,32 +142,33 @@ def trace(
         else:
             print_newest(lines, _console())
         return
-    told = trace_json(find_answer(journal, answer_id), journal)
+    steps = trace_json(find_answer(journal, answer_id), journal)
     if as_json:
-        print_json(told)
+        print_json(steps)
     else:
-        print_trace(told, _console())
+        print_trace(steps, _console())
 
 
 @app.command()
 def replay(
     context: typer.Context,
-    answer_id: Annotated[str, typer.Argument(metavar="ID", help=f"{NAMED}.")],
+    answer_id: Annotated[str, typer.Argument(metavar="ID", help=f"{ANSWER_ID}.")],
     as_json: AsJson = False,
 ) -> None:
-    """Ask an old question again, against today's index, and show what is different.
+    """Ask an old question again, with today's index, and show the differences.
 
-    The question is read from Slack again; those of the terminal only if FOOTNOTE_STORE_TEXT is on.
+    The question is read from Slack again. A question from the terminal can be replayed only if
+    FOOTNOTE_STORE_TEXT was on.
     """
     from bot.report.replay import print_difference, replay
     from bot.report.traces import find_answer
 
     record = find_answer(context.obj.journal, answer_id)
-    answer, told = replay(record, context.obj)
+    answer, difference = replay(record, context.obj)
     if as_json:
-        print_json(told)
+        print_json(difference)
     else:
-        print_difference(told, _console())
+        print_difference(difference, _console())
     if answer.verdict == "failed":
         raise typer.Exit(1)
 
@@ -176,7 +176,7 @@ def replay(
 @app.command()
 def report(
     context: typer.Context,
-    days: Annotated[int, typer.Option(min=1, max=366, help="How far to look back.")] = 7,
+    days: Annotated[int, typer.Option(min=1, max=366, help="Days to look back.")] = 7,
     html: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a page with plots to this file.")
     ] = None,
@@ -185,13 +185,13 @@ def report(
     """Show what the docs could not answer, thumbs down, old pages, cost and latency."""
     from bot.report.cli import print_report, read_last_days, write_page
 
-    made, links = read_last_days(context.obj.journal, days)
+    figures, links = read_last_days(context.obj.journal, days)
     if html is not None:
-        write_page(made, links, html)
+        write_page(figures, links, html)
     if as_json:
-        print_json(made.to_json(links))
+        print_json(figures.to_json(links))
     elif html is None:
-        print_report(made, links, _console())
+        print_report(figures, links, _console())
 
 
 @debug_app.command("message")
@@ -233,9 +233,9 @@ def _console() -> Console:
 
 
 def _log_to_stderr(level: str) -> None:
-    """Our own records at ``level``; libraries only when something is wrong.
+    """Log our own records from ``level`` on, and only warnings of libraries.
 
-    A line a record, with its date, wherever nobody is watching.
+    Outside a terminal each record is one line with its date.
     """
     if sys.stderr.isatty():
         handler: logging.Handler = RichHandler(

@@ -1,6 +1,6 @@
-"""``footnote doctor``: one check a line, each with what was found and how to mend it.
+"""``footnote doctor``: one line per check, with its result and the cure.
 
-Nothing is changed: no ingest is run, no message is posted, no token of the model is spent.
+It changes nothing: it runs no ingest, posts no message and sends no question to the model.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -34,7 +34,7 @@ _MARKS = {"ok": "[green]ok[/]  ", "note": "[yellow]note[/]", "fail": "[red]FAIL[
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The outcome of one check."""
+    """The result of one check."""
 
     name: str
     state: State
@@ -49,7 +49,7 @@ class Finding:
 
 
 def examine() -> list[Finding]:
-    """Every check, in the order in which a new installation meets them."""
+    """Run all checks, in the order of a new installation."""
     findings: list[Finding] = []
     index = _settings(IndexSettings, findings)
     agent = _settings(AgentSettings, findings)
@@ -68,17 +68,19 @@ def examine() -> list[Finding]:
 
 
 def _docs(settings: IndexSettings) -> list[Finding]:
-    """From the docs repo to the index; what fails only because of another finding is left out."""
+    """Check the way from the docs repo to the index; skip checks that depend on failed ones."""
     findings = [
         *_check("footnote.toml", lambda: _config(settings)),
         *_check("data folder", lambda: probe_data_folder(settings.data_dir)),
-        *_check("embedder", lambda: open_embedder(settings).name),
+        *_check("embedder", lambda: open_embedder(settings.embedder_source).name),
         *_check("schedule", lambda: _schedule(settings)),
     ]
-    if settings.chroma_host is not None:
-        findings += _check("chroma", lambda: probe_server(settings))
+    if (server := settings.chroma_server) is not None:
+        findings += _check("chroma", lambda: probe_server(server))
     if _is_fine("data folder", findings):
-        findings += _check("docs repo", lambda: probe_docs_repo(settings))
+        findings += _check(
+            "docs repo", lambda: probe_docs_repo(settings.docs_source, settings.data_dir)
+        )
         if _is_fine("footnote.toml", findings):
             findings.append(_index(settings))
     return findings
@@ -89,7 +91,7 @@ def _is_fine(name: str, findings: Sequence[Finding]) -> bool:
 
 
 def print_findings(findings: list[Finding]) -> None:
-    """One line a finding, on stdout."""
+    """Print one line per finding on stdout."""
     console = Console(highlight=False, soft_wrap=True)
     for finding in findings:
         console.print(f"{_MARKS[finding.state]}  {finding.name:<14}", end="")
@@ -118,11 +120,11 @@ def _check(name: str, look: Callable[[], str]) -> list[Finding]:
 
 
 def _config(settings: IndexSettings) -> str:
-    config = read_config_file(settings, SECTIONS)
+    config = read_config_file(settings.config, SECTIONS)
     collections = read_collections(config)
     channels = read_channels(config, collections).configured
     if not config.text:
-        return "none: all docs are one, and every channel is alike"
+        return "none: one collection with all docs, the same settings for every channel"
     return f"{config.path}: {len(collections)} collections, {len(channels)} sections for channels"
 
 
@@ -138,15 +140,15 @@ def _index(settings: IndexSettings) -> Finding:
         return Finding("index", "fail", str(error))
     if state["revision"] is None:
         return Finding("index", "note", "empty: footnote run fills it, or run footnote ingest")
-    said = f"{state['documents']} documents, {state['chunks']} chunks"
+    size = f"{state['documents']} documents, {state['chunks']} chunks"
     last = state["last_run"]
     if last and last["state"] == "failed":
-        return Finding("index", "fail", f"{said}; the last ingest failed: {last['error']}")
+        return Finding("index", "fail", f"{size}; the last ingest failed: {last['error']}")
     if state["stale"]:
         return Finding(
-            "index", "note", f"{said}, {state['age_hours']:.0f} hours old: run an ingest"
+            "index", "note", f"{size}, {state['age_hours']:.0f} hours old: run an ingest"
         )
-    return Finding("index", "ok", said)
+    return Finding("index", "ok", size)
 
 
 def _journal(settings: BotSettings, index_settings: IndexSettings) -> str:
@@ -158,8 +160,8 @@ def _journal(settings: BotSettings, index_settings: IndexSettings) -> str:
 
 def _model(settings: AgentSettings) -> list[Finding]:
     if not settings.has_key:
-        said = "no ANTHROPIC_API_KEY: answers are the best passages, word for word"
-        return [Finding("model", "note", said)]
+        line = "no ANTHROPIC_API_KEY: answers are the best passages, word for word"
+        return [Finding("model", "note", line)]
     try:
         check = examine_model(settings)
     except FootnoteError as error:
@@ -172,8 +174,8 @@ def _model(settings: AgentSettings) -> list[Finding]:
 
 def _slack(settings: BotSettings) -> list[Finding]:
     if not (settings.bot_token or settings.app_token or settings.signing_secret):
-        said = "no tokens: footnote try needs none, docs/slack.md shows how to get them"
-        return [Finding("slack", "note", said)]
+        line = "no tokens: footnote try needs none, docs/slack.md shows how to get them"
+        return [Finding("slack", "note", line)]
     try:
         me = greet(open_clients(settings).read)
     except FootnoteError as error:
@@ -186,28 +188,28 @@ def _slack(settings: BotSettings) -> list[Finding]:
 
 
 def _scopes(headers: Mapping[str, str]) -> Finding:
-    """Slack names the token's scopes in a header of every answer."""
+    """Check the token's scopes, which Slack lists in a header of every response."""
     granted = headers.get("x-oauth-scopes") or ""
     missing = (read_manifest().scopes or frozenset()) - set(granted.replace(" ", "").split(","))
     if missing and granted:
         names = ", ".join(sorted(missing))
-        said = f"the bot token lacks {names}: add them and install the app again (docs/slack.md)"
-        return Finding("scopes", "fail" if "chat:write" in missing else "note", said)
-    return Finding("scopes", "ok", "as in the manifest" if granted else "not said by this Slack")
+        line = f"the bot token lacks {names}: add them and install the app again (docs/slack.md)"
+        return Finding("scopes", "fail" if "chat:write" in missing else "note", line)
+    return Finding("scopes", "ok", "as in the manifest" if granted else "not listed by this Slack")
 
 
 def _app_token(settings: BotSettings) -> list[Finding]:
     if settings.app_token is None:
-        said = "no SLACK_APP_TOKEN: only footnote run --http works"
-        return [Finding("app token", "note", said)]
+        line = "no SLACK_APP_TOKEN: only footnote run --http works"
+        return [Finding("app token", "note", line)]
     base = settings.slack_api_url.rstrip("/") + "/"
     client = WebClient(base_url=base, timeout=15, logger=SILENT)
     try:
         client.apps_connections_open(app_token=settings.app_token.get_secret_value())
     except SLACK_FAILED as error:
-        said = (
-            f"Slack does not take SLACK_APP_TOKEN ({slack_error(error)}). Create one with "
+        line = (
+            f"Slack refuses SLACK_APP_TOKEN ({slack_error(error)}). Create one with "
             'connections:write under "Basic Information", and switch Socket Mode on.'
         )
-        return [Finding("app token", "fail", said)]
+        return [Finding("app token", "fail", line)]
     return [Finding("app token", "ok", "opens a socket")]

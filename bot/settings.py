@@ -18,7 +18,7 @@ LogLevel = Annotated[
 
 
 class BotSettings(EnvironmentSettings):
-    """Slack credentials and how the bot behaves there."""
+    """Credentials for Slack, and settings of the bot."""
 
     bot_token: SecretStr | None = Field(default=None, validation_alias="SLACK_BOT_TOKEN")
     app_token: SecretStr | None = Field(default=None, validation_alias="SLACK_APP_TOKEN")
@@ -27,35 +27,35 @@ class BotSettings(EnvironmentSettings):
         default="https://slack.com/api/", validation_alias="SLACK_API_URL"
     )
     database_url: SecretStr | None = Field(default=None, validation_alias="DATABASE_URL")
-    """Journal; None keeps it as SQLite in the data folder."""
+    """Database of the journal; None: SQLite in the data folder."""
     port: int = Field(default=3000, validation_alias="PORT", ge=1, le=65535)
     workers: int = Field(default=8, ge=1)
-    """Answers made at the same time; more wait in a queue."""
+    """Answers that are written at the same time; more questions wait in a queue."""
     queue: int = Field(default=200, ge=1)
-    """Questions that may wait; beyond that the asker is told to try again."""
+    """Questions that may wait; further askers are asked to try again."""
     stream: Literal["dm", "all", "off"] = "dm"
-    """Where checked paragraphs are shown while the rest is written."""
+    """Channels that show checked paragraphs while the rest is written."""
     user_per_minute: int = Field(default=240, ge=0)
-    """Questions of one person that are answered in a minute; 0 sets no limit."""
+    """Questions per minute and person; 0 sets no limit."""
     channel_per_minute: int = Field(default=0, ge=0)
-    """The same for a channel, or a conversation with one person."""
+    """Questions per minute and channel or direct message; 0 sets no limit."""
     drain_seconds: float = Field(default=20.0, ge=0)
-    """How long SIGTERM waits for answers under way."""
+    """Seconds that SIGTERM waits for unfinished answers."""
     log_level: LogLevel = "INFO"
     store_text: bool = False
-    """Whether the journal keeps the words of questions and answers, for 30 days."""
+    """Store the words of questions and answers in the journal, for 30 days."""
     allowed_channels: Listed = ()
-    """Ids of externally shared channels in which Footnote may answer all the same."""
+    """Ids of channels shared with other organisations in which Footnote answers."""
     allowed_users: Listed = ()
-    """Ids of people of other organisations, or guests, who may ask all the same."""
+    """Ids of guests, and of people of other organisations, who may ask."""
     guests: bool = False
-    """Whether guest accounts may ask."""
+    """Allow guest accounts to ask."""
     digest_channel: str | None = None
     """Id of the channel that gets the weekly digest for the docs team; None: no digest."""
     digest_at: str = "0 9 * * 1"
-    """When: five cron fields, or a time of day."""
+    """Time of the digest: five cron fields, or a time of day."""
     change_notes_days: int = Field(default=7, ge=0, le=60)
-    """Threads so old hear when a page cited in them changes, where ``footnote.toml`` says so."""
+    """Age in days up to which threads get change notes, in channels that want them."""
     help_group: str | None = None
     """User group (``S…``) or user (``U…``) that *Need a human* calls."""
 
@@ -65,7 +65,7 @@ class BotSettings(EnvironmentSettings):
         return self.database_url.get_secret_value() if self.database_url else None
 
     def require_tokens(self, *, http: bool) -> None:
-        """Raises SettingsError if what the way to Slack needs is missing."""
+        """Raise SettingsError if a token for the events endpoint or for Socket Mode is missing."""
         if http:
             if self.signing_secret is None:
                 raise SettingsError(
@@ -74,6 +74,6 @@ class BotSettings(EnvironmentSettings):
                 )
         elif not (self.app_token and self.app_token.get_secret_value().startswith("xapp-")):
             raise SettingsError(
-                "SLACK_APP_TOKEN is missing or no app token. Create one that begins with xapp-, "
+                "SLACK_APP_TOKEN is missing or not an app token. Create one that begins with xapp- "
                 'with connections:write, under "Basic Information" of your Slack app.'
             )

@@ -1,8 +1,7 @@
-"""SIGTERM and SIGINT, noticed at once whatever the main thread is busy with.
+"""SIGTERM and SIGINT, handled at once even if the main thread is blocked.
 
-The system may hand a signal to any thread, and Python's handler then waits for the main thread,
-which may sleep in a lock or in a library without end. So what C notes of a signal is read from a
-pipe, by a thread of its own.
+Python runs signal handlers in the main thread, which may be blocked in a lock or a library. So a
+thread reads signals from the pipe that Python's C handler writes to (``set_wakeup_fd``).
 """
 
 import contextlib
@@ -17,61 +16,61 @@ from types import FrameType
 log = logging.getLogger(__name__)
 
 _AGAIN_SECONDS = 0.25
-"""A nudge may come just before a system call begins, and is lost then."""
+"""Seconds between nudges: one that arrives just before a system call is lost."""
 _NUDGE = signal.SIGURG
-"""Wakes the main thread out of a system call; harmless to whoever does not expect it."""
+"""Signal that wakes the main thread from a system call; ignored by default."""
 
 
 class Ending:
-    """Whether somebody asked the process to end; a second signal ends it there and then."""
+    """A request to end the process, by a signal. A second signal ends it at once."""
 
     def __init__(self) -> None:
-        self._asked = threading.Event()
+        self._requested = threading.Event()
         self._interrupting = False
         self._pipe: tuple[socket.socket, socket.socket] | None = None
 
     def listen(self) -> "Ending":
-        """Hear signals from now on: called in the main thread, before anything that takes long."""
-        noted, note = self._pipe = socket.socketpair()
-        note.setblocking(False)
-        signal.set_wakeup_fd(note.fileno(), warn_on_full_buffer=False)
+        """Handle signals from now on. Call it in the main thread, before any slow work."""
+        reader, writer = self._pipe = socket.socketpair()
+        writer.setblocking(False)
+        signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: None)
         signal.signal(_NUDGE, self._interrupt)
-        threading.Thread(target=self._hear, args=(noted,), name="signals", daemon=True).start()
+        threading.Thread(target=self._read, args=(reader,), name="signals", daemon=True).start()
         return self
 
     @contextlib.contextmanager
     def interrupting(self) -> Iterator[None]:
-        """What is done within is given up, by KeyboardInterrupt, and the process ends well."""
+        """Abort the work inside by KeyboardInterrupt on a signal, and exit with code 0."""
         self._interrupting = True
         try:
-            if self._asked.is_set():
+            if self._requested.is_set():
                 raise KeyboardInterrupt
             yield
         except KeyboardInterrupt:
-            log.info("Stopped before there was anything to finish.")
+            log.info("Stopped before the start was complete.")
             raise SystemExit(0) from None
         finally:
             self._interrupting = False
 
     def wait(self) -> None:
-        """Until somebody asks."""
-        self._asked.wait()
+        """Wait for a signal."""
+        self._requested.wait()
 
-    def _hear(self, noted: socket.socket) -> None:
+    def _read(self, reader: socket.socket) -> None:
         while True:
-            for number in noted.recv(64):
+            for number in reader.recv(64):
                 if number == _NUDGE:
                     continue
-                if self._asked.is_set():
-                    log.warning("Asked to end once more: ending at once.")
+                if self._requested.is_set():
+                    log.warning("Second signal: the process ends at once.")
                     os._exit(128 + number)
-                self._asked.set()
+                self._requested.set()
                 threading.Thread(target=self._nudge, name="nudge", daemon=True).start()
 
     def _nudge(self) -> None:
-        """Until the main thread has left what may be given up."""
+        """Interrupt the main thread until it has left the ``interrupting`` block."""
         main = threading.main_thread().ident
         while self._interrupting and main is not None:
             signal.pthread_kill(main, _NUDGE)

@@ -1,7 +1,6 @@
-"""``footnote try``: a local Slack workspace, the docs as its index, and the real bot in between.
+"""``footnote try``: a local Slack workspace, an index of the docs, and the real bot.
 
-Everything lies in a folder of its own (``try`` in the data folder), so that a trial never touches
-a real index.
+All data are in the folder ``try`` of the data folder, so that a trial never changes a real index.
 """
 
 import logging
@@ -15,7 +14,7 @@ from bot.app import Service
 from bot.sandbox.server import Sandbox
 from bot.settings import BotSettings
 from bot.signals import Ending
-from ingest.documents import Page
+from ingest.documents import IndexedDocument
 from ingest.errors import FootnoteError, IngestError
 from ingest.index import Index
 from ingest.runs.terminal_run import ingest_anywhere
@@ -29,20 +28,20 @@ log = logging.getLogger(__name__)
 
 
 def run_trial(docs: Path | None, port: int, ending: Ending) -> None:
-    """Serve until interrupted. ``docs`` takes the place of the sample docs."""
+    """Serve until interrupted. ``docs`` replaces the sample docs."""
     console = Console(stderr=True, highlight=False)
     folder = _docs_folder(docs)
-    pages = Pages()
-    sandbox = Sandbox(page=pages) if docs is None else Sandbox(page=pages, prompts=())
+    texts = DocumentTexts()
+    sandbox = Sandbox(page=texts) if docs is None else Sandbox(page=texts, prompts=())
     try:
         url = sandbox.start(port)
     except OSError as error:
         raise FootnoteError(
             f"port {port} cannot be used ({error.strerror}). "
-            'Stop what uses it, or choose another: make try ARGS="--port 8766".'
+            'Stop the program that uses it, or choose another: make try ARGS="--port 8766".'
         ) from error
     try:
-        _serve(sandbox, url, pages, folder, console, ending, samples=docs is None)
+        _serve(sandbox, url, texts, folder, console, ending, samples=docs is None)
     finally:
         sandbox.stop()
 
@@ -50,7 +49,7 @@ def run_trial(docs: Path | None, port: int, ending: Ending) -> None:
 def _serve(
     sandbox: Sandbox,
     url: str,
-    pages: "Pages",
+    texts: "DocumentTexts",
     folder: Path,
     console: Console,
     ending: Ending,
@@ -67,13 +66,13 @@ def _serve(
             "link_template": f"{url}/docs/{{page}}#L{{first}}-L{{last}}",
         }
     )
-    # A folder named by hand is what the person wants indexed, however little of it is left.
+    # The person chose the folder, so a large deletion needs no confirmation.
     options = {"confirm_large_deletion": True}
     with ending.interrupting():
         report = ingest_anywhere(index_settings, options, console, ask=False)
         agent_settings = read_settings(AgentSettings)
         service = Service(_sandbox_settings(sandbox), index_settings, agent_settings)
-        pages.index = service.index
+        texts.index = service.index
         service.connect(http=False)
     service.start()
     try:
@@ -115,31 +114,31 @@ def _docs_folder(docs: Path | None) -> Path:
     return folder
 
 
-class Pages:
-    """Path -> a page's text as it was indexed, however the file was changed since."""
+class DocumentTexts:
+    """Returns the text of a document as it was indexed, by its path."""
 
     def __init__(self) -> None:
         self.index: Index | None = None
-        """Known once the bot is built."""
+        """Set when the bot is built."""
 
     def __call__(self, path: str) -> str | None:
         try:
-            page = self.index.page(path) if self.index else None
+            document = self.index.document(path) if self.index else None
         except IngestError as error:
-            log.warning("no page: %s", error)
+            log.warning("%s cannot be shown: %s", path, error)
             return None
-        return page_text(page) if page else None
+        return document_text(document) if document else None
 
 
-def page_text(page: Page) -> str:
-    """Every line at its number; what no chunk holds is empty."""
+def document_text(document: IndexedDocument) -> str:
+    """Join the chunks of a document, each line at its number; lines in no chunk are empty."""
     lines: dict[int, str] = {}
     cut = False
-    for passage in page.passages:
+    for passage in document.passages:
         first, last = passage.lines
         text = passage.text.split("\n")
         extra = max(0, len(text) - (last - first + 1))
-        # The parts of a block that is cut have fences of their own, those of a table its head.
+        # Each part of a cut block repeats its fences, or the head of its table.
         before = min(extra, 1) if cut else 0 if text[-1].startswith(_FENCES) else extra
         cut = extra > before
         for number, line in enumerate(text[before : len(text) - (extra - before)], first):

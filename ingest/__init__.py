@@ -1,4 +1,4 @@
-"""Owns the index of the docs: knows git, text formats, Chroma and the keyword index.
+"""The index of the docs: built from git with Chroma and a keyword index, and searched.
 
-Imports nothing, so that reading the index stays light.
+This file imports nothing, so that importing one part does not load the others.
 """

@@ -1,4 +1,4 @@
-"""``footnote ingest`` and ``footnote search``: the index in a terminal."""
+"""The commands ``footnote ingest`` and ``footnote search``."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -10,14 +10,15 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
+from ingest.documents import DEFAULT_BUDGET
 from ingest.settings import IndexSettings, read_settings
 from ingest.terminal import AsJson, DataDir, print_json
 
-# What loads Chroma is imported by the command that needs it: it takes a second, `--help` does not.
+# Modules that load Chroma, which takes a second, are imported in the commands that need them.
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)
 
-_SHOWN_PER_REASON = 10
+_PATHS_PER_REASON = 10
 _UNLIKELY = "Nothing here is likely to answer that."
 
 
@@ -47,15 +48,15 @@ def ingest(
     yes: Annotated[
         bool,
         typer.Option(
-            "--yes", "-y", "--confirm-large-deletion", help="Go on even if most pages would go."
+            "--yes", "-y", "--confirm-large-deletion", help="Delete even most of the pages."
         ),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Bring the index up to date with the docs: only what changed is read and embedded.
+    """Bring the index up to date with the docs: only changed pages are read and embedded.
 
-    Run it as often as you like; twice in a row, the second does nothing. Beside a running bot, the
-    bot does the work and its progress is shown here.
+    A second run in a row changes nothing. If the bot is running, it carries out the ingest and this
+    command shows its progress.
 
     - `footnote ingest ./docs`
     - `footnote ingest https://github.com/acme/handbook --root docs`
@@ -63,18 +64,20 @@ def ingest(
     from ingest.runs.terminal_run import ingest_anywhere
 
     if source and Path(source).expanduser().is_dir():
-        source = str(Path(source).expanduser().resolve())  # whoever does it may be elsewhere
-    given = {
+        source = str(Path(source).expanduser().resolve())  # the bot may run in another folder
+    options = {
         "docs_repo": source,
         "docs_branch": branch,
         "docs_root": root,
         "docs_include": tuple(include) if include else None,
         "docs_exclude": tuple(exclude) if exclude else None,
     }
-    given = {name: value for name, value in given.items() if value is not None}
-    settings = read_settings(IndexSettings, data_dir=data_dir, **given)
-    options = given | {"confirm_large_deletion": yes}
-    report = ingest_anywhere(settings, options, Console(stderr=True), ask=not as_json)
+    options = {name: value for name, value in options.items() if value is not None}
+    settings = read_settings(IndexSettings, data_dir=data_dir, **options)
+    confirmation = {"confirm_large_deletion": yes}
+    report = ingest_anywhere(
+        settings, options | confirmation, Console(stderr=True), ask=not as_json
+    )
     if as_json:
         print_json(report)
     else:
@@ -83,21 +86,21 @@ def ingest(
         raise typer.Exit(1)
 
 
-def _some_words(query: str) -> str:
+def _not_empty(query: str) -> str:
     if not query.strip():
-        raise typer.BadParameter("nothing to search for: write some words")
+        raise typer.BadParameter("the query is empty: write some words")
     return query
 
 
 @app.command()
 def search(
     query: Annotated[
-        str, typer.Argument(help="Words, an error code, a question.", callback=_some_words)
+        str, typer.Argument(help="Words, an error code, a question.", callback=_not_empty)
     ],
     k: Annotated[
         int | None,
         typer.Option(
-            "-k", min=1, max=200, help="How many passages; else 9,600 characters of them."
+            "-k", min=1, max=200, help=f"Number of passages; else {DEFAULT_BUDGET:,} characters."
         ),
     ] = None,
     path: Annotated[
@@ -116,7 +119,7 @@ def search(
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show the passages that answers to a query are made from, best first."""
+    """Show the passages for a query, best first."""
     from ingest.index import open_index
 
     index = open_index(read_settings(IndexSettings, data_dir=data_dir))
@@ -149,7 +152,7 @@ def search(
 
 
 def print_state(state: Mapping[str, Any]) -> None:
-    """The state of the index, a line a fact."""
+    """Print the state of the index, one line per fact."""
     console = Console(highlight=False)
     for name, value in _described(state):
         console.print(f"{name:<10} {value}", markup=False, soft_wrap=True)
@@ -162,8 +165,9 @@ def _described(state: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "revision", _short(revision) or "nothing is indexed yet: run `footnote ingest`"
     yield "ingested", f"{_age(state['age_hours'])} ago{old}" if state["ingested_at"] else "never"
     yield "content", f"{state['documents']} documents, {state['chunks']} chunks"
-    for part in state["collections"]:
-        yield "", f"{part['name']}: {part['documents']} documents. {part['description']}"
+    for collection in state["collections"]:
+        size = f"{collection['documents']} documents"
+        yield "", f"{collection['name']}: {size}. {collection['description']}"
     yield "embedder", state["embedder"] or "-"
     how = f": {last['error']}" if last and last["error"] else ""
     when = last["finished_at"] or last["started_at"] if last else ""
@@ -199,14 +203,14 @@ def _print_report(report: Mapping[str, Any], console: Console) -> None:
     for reason, files in groupby(by_reason, key=lambda s: s["reason"]):
         paths = [file["path"] for file in files]
         console.print(f"skipped  {len(paths)}: {reason}", markup=False)
-        for path in paths[:_SHOWN_PER_REASON]:
+        for path in paths[:_PATHS_PER_REASON]:
             console.print(f"         {path}", markup=False, soft_wrap=True)
-        if len(paths) > _SHOWN_PER_REASON:
-            console.print(f"         and {len(paths) - _SHOWN_PER_REASON} more (--json names all)")
+        if len(paths) > _PATHS_PER_REASON:
+            console.print(f"         and {len(paths) - _PATHS_PER_REASON} more (--json names all)")
 
 
 def _short(revision: str | None) -> str:
-    """A revision as people write it: ten digits of the commit, and its mark if it has one."""
+    """A revision with ten digits of its commit, and with its mark for local changes."""
     return re.sub(r"^([0-9a-f]{10})[0-9a-f]{30}", r"\1", revision or "")
 
 

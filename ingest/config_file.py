@@ -1,7 +1,8 @@
-"""``footnote.toml`` -> validated sections: what is too long for the environment.
+"""``footnote.toml`` -> validated sections, for settings that are too long for the environment.
 
-This module knows the file and its ``[collections]``; the model of another section belongs to the
-package that uses it. A mistake ends in one line: file, line number, and what to write instead.
+This module reads the file and its ``[collections]``. Other packages define the models of their
+sections and pass the names here, so the module is near the bottom of the import layers. A mistake
+becomes one line with the file, the line number and the cure.
 """
 
 import re
@@ -26,10 +27,10 @@ from pydantic import (
 
 from ingest.errors import SettingsError
 from ingest.globs import checked_glob
-from ingest.settings import IndexSettings
 
 DEFAULT_NAME = "footnote.toml"
-_OWN = ("collections",)
+_SECTIONS = ("collections",)
+"""Sections that this module reads."""
 _NAME = re.compile(r"[\w.-]{1,64}")
 _EXPECTED = {
     "bool_type": "has to be true or false",
@@ -43,7 +44,7 @@ _EXPECTED = {
 
 
 class Section(BaseModel):
-    """What one section may hold; anything else is a mistake that is pointed out."""
+    """Base of the models of sections; an unknown key is an error."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
@@ -52,6 +53,7 @@ S = TypeVar("S", bound=Section)
 
 
 def one_line(text: object) -> object:
+    """Strip a text. Raises ValueError unless it is one line of at most 300 characters."""
     if isinstance(text, str) and (not text.strip() or "\n" in text.strip() or len(text) > 300):
         raise ValueError("has to be one line of at most 300 characters")
     return text.strip() if isinstance(text, str) else text
@@ -61,76 +63,76 @@ Line = Annotated[str, BeforeValidator(one_line)]
 Glob = Annotated[str, AfterValidator(checked_glob)]
 
 
-class Collection(Section):
+class DocsCollection(Section):
     """A named part of the docs."""
 
     paths: Annotated[tuple[Glob, ...], Strict(False), Field(min_length=1)]
     """Globs relative to the docs root."""
     description: Line
-    """What is in it, in one line: the model chooses by it."""
+    """Its content in one line, by which the model chooses it."""
 
 
 @dataclass(frozen=True)
 class ConfigFile:
-    """The file as read; without one, nothing is configured."""
+    """The parsed file; empty without a file."""
 
     path: Path = Path(DEFAULT_NAME)
     text: str = ""
     tables: Mapping[str, Any] = field(default_factory=dict)
 
     def section(self, name: str, kind: type[S]) -> dict[str, S]:
-        """The entries of ``[name.*]``, in the order of the file."""
+        """Return the entries of ``[name.*]`` in the order of the file. Raises SettingsError."""
         entries = self.tables.get(name, {})
         if not isinstance(entries, dict):
             raise self.mistake((name,), f"has to be sections such as [{name}.NAME]")
-        return {entry: self._entry((name, entry), kind, given) for entry, given in entries.items()}
+        return {entry: self._entry((name, entry), kind, value) for entry, value in entries.items()}
 
     def mistake(self, keys: Sequence[str], what: str) -> SettingsError:
-        """An error about what stands under these keys."""
+        """Return an error about the value of these keys."""
         name = ".".join(key if _NAME.fullmatch(key) else f'"{key}"' for key in keys)
         end = "" if what.endswith("?") else "."
         return SettingsError(f"{self.path}, line {self._line(keys)}: {name} {what}{end}")
 
-    def _entry(self, keys: tuple[str, str], kind: type[S], given: object) -> S:
+    def _entry(self, keys: tuple[str, str], kind: type[S], value: object) -> S:
         try:
-            return kind.model_validate(given)
+            return kind.model_validate(value)
         except ValidationError as error:
-            # A misspelt key is also one that is missing: say what it is, not what it is not.
+            # A misspelt key is also a missing key: report the misspelling.
             fault = min(error.errors(), key=lambda fault: fault["type"] != "extra_forbidden")
-        # Items of a list have no line of their own.
-        place = [str(part) for part in fault["loc"] if isinstance(part, str)]
+        # Items of a list have no separate line.
+        inner = [str(part) for part in fault["loc"] if isinstance(part, str)]
         if fault["type"] == "extra_forbidden":
-            raise self._unknown((*keys, place[-1]), list(kind.model_fields))
+            raise self._unknown((*keys, inner[-1]), list(kind.model_fields))
         if fault["type"] == "value_error":
             what = str(fault["ctx"]["error"])
         else:
             what = _EXPECTED.get(fault["type"], f"is wrong ({fault['msg']})")
-        raise self.mistake((*keys, *place), what)
+        raise self.mistake((*keys, *inner), what)
 
-    def _unknown(self, keys: Sequence[str], known: Sequence[str]) -> SettingsError:
-        near = get_close_matches(keys[-1], known, n=1)
-        cure = f"Did you mean {near[0]}?" if near else f"There is {', '.join(known)}"
+    def _unknown(self, keys: Sequence[str], valid: Sequence[str]) -> SettingsError:
+        near = get_close_matches(keys[-1], valid, n=1)
+        cure = f"Did you mean {near[0]}?" if near else f"Use one of {', '.join(valid)}"
         return self.mistake(keys, f"is not known. {cure}")
 
     def check_sections(self, others: Sequence[str] | None) -> None:
-        """Raise SettingsError for a section that nobody reads.
+        """Raise SettingsError for a section that no package reads.
 
-        Without the names of ``others``, a section is a mistake only where it resembles our own.
+        Without the names of ``others``, only a section similar to one of this module is an error.
         """
         for name in self.tables:
-            known = (*_OWN, *(others or ()))
-            if name not in known and (others is not None or get_close_matches(name, _OWN)):
-                raise self._unknown((name,), known)
+            valid = (*_SECTIONS, *(others or ()))
+            if name not in valid and (others is not None or get_close_matches(name, _SECTIONS)):
+                raise self._unknown((name,), valid)
 
     def _line(self, keys: Sequence[str]) -> int:
-        """Where the statement begins that gives these keys a value, or else the one around them.
+        """Return the line of the statement that sets these keys, or of the section around them.
 
-        Statements end where the text up to there can be read as a file of its own.
+        A statement ends where the text up to its end is valid TOML.
         """
         lines = self.text.split("\n")
 
         def read(end: int) -> tuple[int, dict[str, Any]]:
-            """The statements that end on these first lines, and the last line of them."""
+            """Parse the complete statements in the first lines: their last line, their values."""
             while end:
                 with suppress(ValueError):
                     return end, tomllib.loads("\n".join(lines[:end]))
@@ -146,16 +148,17 @@ class ConfigFile:
         return 1
 
 
-def read_config_file(settings: IndexSettings, others: Sequence[str] | None = None) -> ConfigFile:
-    """The file that FOOTNOTE_CONFIG names, else ``footnote.toml`` here, if there is one.
+def read_config_file(file: Path | None, others: Sequence[str] | None = None) -> ConfigFile:
+    """Read the file of FOOTNOTE_CONFIG; for None, ``footnote.toml`` in the working folder, if any.
 
-    ``others``: the sections that the caller reads besides ``[collections]``.
+    ``others`` are the sections that the caller reads besides ``[collections]``. Raises
+    SettingsError.
     """
-    path = settings.config or Path(DEFAULT_NAME)
+    path = file or Path(DEFAULT_NAME)
     try:
         text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
-        if settings.config is None:
+        if file is None:
             return ConfigFile()
         raise SettingsError(f"FOOTNOTE_CONFIG: there is no file {path}.") from None
     except OSError as error:
@@ -170,17 +173,18 @@ def read_config_file(settings: IndexSettings, others: Sequence[str] | None = Non
     return config
 
 
-def read_collections(config: ConfigFile) -> dict[str, Collection]:
-    """The named parts of the docs."""
-    collections = config.section("collections", Collection)
+def read_collections(config: ConfigFile) -> dict[str, DocsCollection]:
+    """Return the collections by name. Raises SettingsError."""
+    collections = config.section("collections", DocsCollection)
     for name, collection in collections.items():
         if not _NAME.fullmatch(name):
             raise config.mistake(
-                ("collections", name), "has a name of other than letters, digits, . _ and -"
+                ("collections", name),
+                "has a name with characters other than letters, digits, . _ and -",
             )
         if all(glob.startswith("!") for glob in collection.paths):
             raise config.mistake(
-                ("collections", name, "paths"), "only excludes: name first what it holds"
+                ("collections", name, "paths"), "only has globs that exclude: add one that includes"
             )
     return collections
 
@@ -195,5 +199,5 @@ def _holds(tables: Any, keys: Sequence[str]) -> bool:
 
 def _in_one_line(message: str) -> str:
     """``Invalid value (at line 3, column 9)`` -> ``line 3, column 9: Invalid value``."""
-    said, _, place = message.rpartition(" (at ")
-    return f"{place.rstrip(')')}: {said}" if said else message
+    reason, _, position = message.rpartition(" (at ")
+    return f"{position.rstrip(')')}: {reason}" if reason else message

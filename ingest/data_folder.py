@@ -1,6 +1,6 @@
-"""Who works in a data folder: one process at a time, known by name.
+"""The lock of a data folder: one process at a time owns it, and is recorded by name.
 
-The lock is the operating system's, so it ends with its holder: one left by a crash is no obstacle.
+The operating system holds the lock, so it ends with its process, even after a crash.
 """
 
 import errno
@@ -19,7 +19,7 @@ from filelock import FileLock, Timeout
 
 from ingest.errors import DataFolderBusy, DataFolderError
 
-# Another process may look for a moment whether the folder is taken.
+# Another process may hold the lock for a moment to check for an owner.
 _PATIENCE_SECONDS = 1.0
 
 
@@ -38,18 +38,21 @@ class Owner:
 
 @contextmanager
 def own_data_folder(path: Path) -> Iterator[Owner]:
-    """Hold the data folder, made if need be. DataFolderBusy names who holds it already."""
+    """Own the data folder, which is created if missing.
+
+    Raises DataFolderBusy, which names the owner, and DataFolderError.
+    """
     lock = _lock(path)
     try:
         path.mkdir(parents=True, exist_ok=True)
-        # Whoever keeps the folder inside a repository does not want to commit it.
+        # The folder may be inside a repository, where it should not be committed.
         (path / ".gitignore").write_text("*\n")
         lock.acquire(timeout=_PATIENCE_SECONDS)
     except Timeout:
         owner = _recorded(path)
         raise DataFolderBusy(
             f"The data folder {path} is in use by {owner or 'another process'}, which is running. "
-            "Stop that one first, or set FOOTNOTE_DATA_DIR to another folder.",
+            "Stop it first, or set FOOTNOTE_DATA_DIR to another folder.",
             owner.pid if owner else None,
         ) from None
     except OSError as error:
@@ -68,7 +71,7 @@ def own_data_folder(path: Path) -> Iterator[Owner]:
 
 
 def owner_of(path: Path) -> Owner | None:
-    """Who owns the data folder now; None when nobody does."""
+    """Return the present owner of the data folder, or None."""
     if not path.is_dir():
         return None
     lock = _lock(path)
@@ -81,7 +84,7 @@ def owner_of(path: Path) -> Owner | None:
 
 
 def _lock(path: Path) -> FileLock:
-    # Held for the whole process: whichever thread closes the folder may release it.
+    # For the whole process: another thread than the owning one may release it.
     return FileLock(path / "owner.lock", thread_local=False)
 
 
@@ -97,14 +100,14 @@ def _recorded(path: Path) -> Owner | None:
 
 
 def _this_process() -> Owner:
-    # Only the name of the subcommand: later arguments may be addresses with a password.
+    # The subcommand only: later arguments may be addresses with a password.
     words = [Path(sys.argv[0]).name, *sys.argv[1:2]]
     since = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     return Owner(os.getpid(), socket.gethostname(), " ".join(words), since)
 
 
 def check_place(path: Path) -> None:
-    """Raise DataFolderError when there is no data folder and none can be made; leaves no trace."""
+    """Raise DataFolderError if the data folder is missing and cannot be created; create nothing."""
     if path.is_dir():
         return
     above = next((folder for folder in path.absolute().parents if folder.exists()), path)
@@ -118,7 +121,7 @@ def check_place(path: Path) -> None:
 
 
 def probe_data_folder(path: Path) -> str:
-    """What can be said of the data folder; DataFolderError when it cannot be written."""
+    """Return a line about the data folder. Raises DataFolderError if it cannot be written."""
     owner = owner_of(path)
     if owner is not None:
         return f"{path}, in use by {owner}"

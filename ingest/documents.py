@@ -1,4 +1,4 @@
-"""The values that travel: Revision -> Document -> Chunk, and Passage on the way back.
+"""Values that pass through ingest: Revision -> Document -> Chunk, and Passage from a search.
 
 All of them are frozen. Line numbers count from 1, both ends included, in the file as stored.
 """
@@ -8,10 +8,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+DEFAULT_BUDGET = 9_600
+"""Characters of passage text that the model gets at once: of a search, or of a document."""
+
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """The state of the docs repo that was read."""
+    """The state of the docs repo that was indexed."""
 
     commit: str | None
     """Full hash of HEAD; None for a folder outside git."""
@@ -30,7 +33,7 @@ class Revision:
 
     @property
     def name(self) -> str:
-        """The same with the full hash: for programs, not for people."""
+        """Like ``label``, with the full hash: for programs."""
         if self.commit is None:
             return self.label
         return self.commit + ("+local" if self.dirty else "")
@@ -38,7 +41,7 @@ class Revision:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A file that was not indexed, and why."""
+    """A file that was not indexed, with the reason."""
 
     path: str
     reason: str
@@ -46,7 +49,7 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class DocumentInfo:
-    """What is known of a page beside its text."""
+    """Facts about a document, without its text."""
 
     path: str
     """Relative to the docs root, with ``/`` between parts."""
@@ -60,7 +63,7 @@ class DocumentInfo:
 
 @dataclass(frozen=True, slots=True)
 class CollectionInfo:
-    """A named part of the docs, and how many pages are in it now."""
+    """A collection and its present number of documents."""
 
     name: str
     description: str
@@ -80,26 +83,26 @@ class Chunk:
     """Heading path, outermost first."""
     lines: tuple[int, int]
     text: str
-    """The raw span of the file: what is shown, quoted and cited."""
+    """Lines of the file, unchanged: shown, quoted and cited."""
     search_text: str
-    """The same, cleaned of markup: what is embedded and indexed by keyword."""
+    """The text without markup: embedded and indexed by keyword."""
 
     @property
     def embed_text(self) -> str:
-        """What the embedder sees: ``title > heading path``, a newline, the cleaned text."""
+        """Text for the embedder: ``title > heading path``, a newline, the text without markup."""
         prefix = " > ".join(dict.fromkeys((self.title, *self.heading)))
         return f"{prefix}\n{self.search_text}"
 
     @property
     def hash(self) -> str:
-        """Hash of what is shown and embedded; lines and number are not part of it."""
+        """Hash of the shown and the embedded text; lines and number are not part of it."""
         parts = (self.title, *self.heading, self.search_text, self.text)
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A chunk as found for a query."""
+    """A chunk that a search returned."""
 
     id: str
     path: str
@@ -108,9 +111,9 @@ class Passage:
     lines: tuple[int, int]
     text: str
     hash: str
-    """The chunk's content hash: the same id with another hash is another text."""
+    """Content hash of the chunk: an id with another hash means another text."""
     url: str | None = None
-    """Opens the lines at the indexed commit; None where there is nothing to open."""
+    """Address of the lines at the indexed commit, or None."""
     score: float = 0.0
     """Fused score, higher is better; comparable within one search only."""
     distance: float = 0.0
@@ -132,12 +135,12 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """The passages found for one query, best first."""
+    """The passages for one query, best first."""
 
     query: str
     passages: tuple[Passage, ...]
     weak: bool
-    """True when nothing found is likely to answer the query."""
+    """True if the passages are unlikely to answer the query."""
     confidence: float = 0.0
     """From 0 to 1; below the calibrated threshold the result is weak."""
 
@@ -151,8 +154,8 @@ class SearchResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
-    """A whole document as indexed, cut into its chunks in order."""
+class IndexedDocument:
+    """A whole document: all its chunks in order."""
 
     info: DocumentInfo
     passages: tuple[Passage, ...]
@@ -160,37 +163,37 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class SelfTest:
-    """How many of the docs' own questions found their page."""
+    """Number of self-test questions, and of those that found their document."""
 
-    found: int
+    hits: int
     questions: int
 
     def to_json(self) -> dict[str, Any]:
-        share = self.found / self.questions if self.questions else 1.0
-        return {"found": self.found, "questions": self.questions, "share": round(share, 4)}
+        share = self.hits / self.questions if self.questions else 1.0
+        return {"found": self.hits, "questions": self.questions, "share": round(share, 4)}
 
 
 @dataclass(frozen=True, slots=True)
 class IngestReport:
-    """What one ingest did."""
+    """The changes that one ingest made."""
 
     revision: str
     documents: int
     chunks: int
     added: int
-    """Chunks: new, changed, gone, and left alone."""
+    """Number of new chunks; the next three count changed, deleted and unchanged ones."""
     updated: int
     deleted: int
     unchanged: int
     embedded: int
-    """Texts that the embedder was given: chunks with the same text share one vector."""
+    """Number of embedded texts: chunks with the same text share one vector."""
     seconds: float
     skipped: tuple[Skipped, ...] = ()
     failed: tuple[Skipped, ...] = ()
-    """Pages that could not be embedded, with what became of their stored text."""
+    """Documents that could not be embedded, with the reason."""
     warnings: tuple[str, ...] = ()
     self_test: SelfTest | None = None
-    """None where the docs repo asks no questions."""
+    """None if the docs repo has no questions."""
 
     def to_json(self) -> dict[str, Any]:
         return {

@@ -1,14 +1,17 @@
-"""What can go wrong while the index is built or read.
+"""Errors of building and reading the index, and the root of all errors that people see.
 
-FootnoteError            root of all errors a person may see: one line, cause and cure
+Every package imports ``FootnoteError``, so the module is at the bottom of the import layers and
+imports nothing of Footnote. ``agent`` and ``bot`` define their own errors below this root.
+
+FootnoteError            root of all errors that a person may see: one line, cause and cure
 ├── SettingsError        a setting is missing or malformed (exit code 2)
 └── IngestError
-    ├── DocsRepoError    the docs repo cannot be read; ``kind`` tells the cases apart
-    ├── LargeDeletion    a run would delete a large share of the pages
-    ├── SelfTestFailed   a rebuilt index finds less than the one that answers
+    ├── DocsRepoError    the docs repo cannot be read; ``kind`` names the case
+    ├── LargeDeletion    a run would delete a large share of the documents
+    ├── SelfTestFailed   a rebuilt index does worse in the self-test than the live one
     ├── IndexMissing     nothing was ingested yet
     ├── IndexDamaged     stored data cannot be read
-    ├── StoreAway        the Chroma server does not answer as it should
+    ├── StoreAway        the Chroma server cannot be reached, or fails
     ├── DataFolderError  the data folder cannot be written
     ├── DataFolderBusy   another process owns the data folder
     ├── UnknownCollection  a collection that is not configured (exit code 2)
@@ -38,7 +41,7 @@ class FootnoteError(Exception):
     exit_code = 1
 
     def __str__(self) -> str:
-        """Causes are quoted from libraries, some of which write several lines."""
+        """Return one line: causes quoted from libraries may have several."""
         return " ".join(super().__str__().split())
 
 
@@ -53,7 +56,7 @@ class IngestError(FootnoteError):
 
 
 class DocsRepoError(IngestError):
-    """The docs repo could not be read; what is indexed stays as it was."""
+    """The docs repo could not be read. The index is unchanged."""
 
     def __init__(self, message: str, kind: DocsRepoProblem) -> None:
         super().__init__(message)
@@ -61,7 +64,7 @@ class DocsRepoError(IngestError):
 
 
 class LargeDeletion(IngestError):
-    """A run would delete a large share of the pages, so it stopped before any change."""
+    """A run would delete a large share of the documents, so it stopped before any change."""
 
     def __init__(self, message: str, deleted: int, stored: int) -> None:
         super().__init__(message)
@@ -70,7 +73,7 @@ class LargeDeletion(IngestError):
 
 
 class SelfTestFailed(IngestError):
-    """A rebuilt index finds fewer of the docs' own questions, so the old one goes on answering."""
+    """A rebuilt index does worse in the self-test, so the old one stays live."""
 
 
 class IndexMissing(IngestError):
@@ -86,11 +89,11 @@ class IndexDamaged(IngestError):
 
 
 class StoreAway(IngestError):
-    """The Chroma server cannot be reached, or fails; what it stores is not known to be lost."""
+    """The Chroma server cannot be reached, or fails. Its data may be intact."""
 
 
 class DataFolderError(IngestError):
-    """The data folder cannot be created, read or written; what is in it may be sound."""
+    """The data folder cannot be created, read or written. Its content may be sound."""
 
     def __init__(self, place: Path, reason: object) -> None:
         super().__init__(
@@ -108,7 +111,7 @@ class DataFolderBusy(IngestError):
 
 
 class UnknownCollection(IngestError):
-    """A collection was named that is not configured."""
+    """A collection that is not configured."""
 
     exit_code = 2
 

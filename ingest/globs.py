@@ -1,4 +1,4 @@
-"""Globs as in .gitignore, from the docs root: which paths a list of them matches."""
+"""Globs in the syntax of .gitignore, relative to the docs root."""
 
 import re
 from collections.abc import Iterable
@@ -10,18 +10,18 @@ Spec = PathSpec[GitIgnoreSpecPattern]
 
 
 def checked_glob(glob: str) -> str:
-    """The glob; raises ValueError, with the cure, for one that cannot match a page."""
+    """Return the glob. Raises ValueError, with the cure, for one that cannot match any file."""
     try:
-        fits = all(pattern.include is not None for pattern in spec([glob]).patterns)
+        is_valid = all(pattern.include is not None for pattern in spec([glob]).patterns)
     except (ValueError, re.error):
-        fits = False
-    if not fits or not glob.strip() or ".." in glob.split("/"):
+        is_valid = False
+    if not is_valid or not glob.strip() or ".." in glob.split("/"):
         raise ValueError(
-            f"{glob!r} is no glob of pages: write it as in .gitignore, such as runbooks/** or *.txt"
+            f"{glob!r} is not a glob: write it as in .gitignore, such as runbooks/** or *.txt"
         )
     return glob
 
 
 def spec(globs: Iterable[str]) -> Spec:
-    """Of the globs that match a path the last decides: ``!`` takes out again, folders too."""
+    """Compile globs. The last match of a path decides; ``!`` excludes, folders too."""
     return PathSpec.from_lines(GitIgnoreSpecPattern, globs)

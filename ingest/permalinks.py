@@ -1,17 +1,17 @@
-"""A page's lines at a revision -> the address that opens them, in the form of its code host."""
+"""Lines of a document at a revision -> the address that opens them on its code host."""
 
 import re
 from urllib.parse import quote, unquote, urlsplit
 
 from ingest.documents import Revision
 
-# Code hosts render such a page, and show its lines only when asked for the source.
+# Code hosts render these files, and show their lines only with an option for the source.
 _RENDERED = (".md", ".markdown", ".mdx", ".rst", ".ipynb")
 
 PLACEHOLDERS = ("commit", "path", "page", "first", "last")
-"""What a template may hold."""
+"""Names that a template may contain in braces."""
 
-# Hosts that take ssh on the https port, under another name.
+# Names of hosts that accept ssh on the https port.
 _WEB_HOSTS = {
     "ssh.github.com": "github.com",
     "altssh.gitlab.com": "gitlab.com",
@@ -22,13 +22,13 @@ _WEB_HOSTS = {
 def permalink(
     revision: Revision, docs_root: str, path: str, lines: tuple[int, int], template: str | None
 ) -> str | None:
-    """Opens ``lines`` of ``path`` as indexed; None where nothing would open exactly those.
+    """Return the address of ``lines`` of ``path`` as indexed, or None if no host shows them.
 
-    A template may use ``{commit}``, ``{path}`` (from the top of the repo), ``{page}`` (from the
+    A template may contain ``{commit}``, ``{path}`` (from the top of the repo), ``{page}`` (from the
     docs root), ``{first}`` and ``{last}``.
     """
     from_top = quote(f"{docs_root.strip('/')}/{path}".lstrip("/"))
-    # Edited files are nowhere but here: no commit shows them.
+    # No commit shows files that were edited in a local folder.
     commit = None if revision.dirty else revision.commit
     if template:
         return _filled(template, commit, path=from_top, page=quote(path), lines=lines)
@@ -83,7 +83,7 @@ def _web_address(remote: str) -> tuple[str, str] | None:
         if parts.scheme not in ("https", "ssh") or not parts.hostname:
             return None
         host, repo = parts.hostname, unquote(parts.path)
-        # An ssh port says nothing about where the web page is.
+        # An ssh port is not the port of the web site.
         if parts.scheme == "https" and parts.port:
             host = f"{host}:{parts.port}"
     repo = repo.strip("/").removesuffix(".git")
@@ -91,7 +91,7 @@ def _web_address(remote: str) -> tuple[str, str] | None:
 
 
 def _kind(host: str, repo: str) -> str | None:
-    """Which software a host runs, by what its name says."""
+    """Guess the software of a code host from its name."""
     if host == "bitbucket.org":
         return "bitbucket cloud"
     for word, kind in (

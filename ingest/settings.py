@@ -12,10 +12,11 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from ingest.errors import SettingsError
 from ingest.globs import checked_glob
 from ingest.permalinks import PLACEHOLDERS
+from ingest.sources import ChromaServer, DocsSource, EmbedderSource
 
 
 class EnvironmentSettings(BaseSettings):
-    """What the settings of all three packages have in common: where they are read from."""
+    """Base of the settings of all packages: they are read from the environment and ``.env``."""
 
     model_config = SettingsConfigDict(
         env_prefix="FOOTNOTE_",
@@ -39,72 +40,71 @@ def _parts(value: object) -> object:
 Listed = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_parts)]
 """Several values in one variable, separated by commas."""
 
-
 Globs = Annotated[Listed, AfterValidator(lambda globs: tuple(map(checked_glob, globs)))]
 
 
 def _link_template(template: str) -> str:
-    unknown = set(re.findall(r"\{[^{}]*\}?|\}", template)) - {
-        f"{{{name}}}" for name in PLACEHOLDERS
-    }
+    placeholders = [f"{{{name}}}" for name in PLACEHOLDERS]
+    unknown = set(re.findall(r"\{[^{}]*\}?|\}", template)).difference(placeholders)
     if unknown:
-        known = ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)
-        raise ValueError(f"{min(unknown)} cannot be filled in; there are {known}")
+        raise ValueError(f"{min(unknown)} is not a placeholder; use {', '.join(placeholders)}")
     return _http(template)
 
 
 def _http(value: str) -> str:
     parts = urlsplit(value)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0:
-        raise ValueError(f"{value!r} is no address such as https://example.com")
+        raise ValueError(f"{value!r} is not an address such as https://example.com")
     return value
 
 
 HttpAddress = Annotated[str, AfterValidator(_http)]
-"""Where a service is reached."""
+"""Address of a service."""
 
 
 def read_settings(kind: type[Settings], **overrides: Any) -> Settings:
-    """Read one package's settings; ``overrides`` that are None leave the environment's value.
+    """Read the settings of one package. An override of None keeps the environment's value.
 
-    Raises SettingsError, which names each variable that is wrong and what it may be.
+    Raises SettingsError, which names each wrong variable and its cure.
     """
     _check_env_file(Path(str(kind.model_config.get("env_file"))))
-    given = {name: value for name, value in overrides.items() if value is not None}
+    values = {name: value for name, value in overrides.items() if value is not None}
     try:
-        return kind(**given)
+        return kind(**values)
     except ValidationError as error:
         faults = [
             f"{_variable(kind, str(fault['loc'][0]))}: {fault['msg'].removeprefix('Value error, ')}"
             for fault in error.errors()
         ]
         raise SettingsError(
-            f"{'; '.join(faults)}. Mend it in the environment or in .env (see .env.example)."
+            f"{'; '.join(faults)}. Correct it in the environment or in .env (see .env.example)."
         ) from None
     except UnicodeDecodeError:
         raise SettingsError(".env is not UTF-8 text. Save it as UTF-8.") from None
     except OSError as error:
-        raise SettingsError(f".env cannot be read ({error.strerror}): let it be read.") from None
+        raise SettingsError(
+            f".env cannot be read ({error.strerror}): correct its permissions."
+        ) from None
 
 
 def _check_env_file(path: Path) -> None:
-    """A line that would be left out in silence is a mistake."""
+    """Raise SettingsError for a malformed line, which would be ignored silently."""
     if not path.is_file():
         return
     try:
         with path.open(encoding="utf-8") as file:
             faulty = [binding.original.line for binding in parse_stream(file) if binding.error]
     except (OSError, UnicodeDecodeError):
-        return  # told where its values are read
+        return  # reported when the values are read
     if faulty:
         raise SettingsError(
-            f"{path}, line {faulty[0]}: cannot be read. Write NAME=value, with a quote at both "
-            "ends of the value or at none."
+            f"{path}, line {faulty[0]}: cannot be read. Write NAME=value, with quotes at both "
+            "ends of the value or at neither."
         )
 
 
 def _variable(kind: type[EnvironmentSettings], location: str) -> str:
-    """The environment variable behind a field, since that is what a person can change."""
+    """Name of the environment variable of a field."""
     field = kind.model_fields.get(location)
     if field is None or field.validation_alias is not None:
         return str(field.validation_alias) if field else location
@@ -112,12 +112,12 @@ def _variable(kind: type[EnvironmentSettings], location: str) -> str:
 
 
 class IndexSettings(EnvironmentSettings):
-    """Where the docs come from, where the index lies, and how it is built."""
+    """Settings of the docs repo, the index and the ingest."""
 
     docs_repo: str | None = None
     """Git address (https, ssh or file) or a local folder."""
     docs_branch: str | None = None
-    """None follows the remote's default branch."""
+    """None means the remote's default branch."""
     docs_root: str = ""
     """Folder inside the repo that holds the docs."""
     docs_include: Globs = ()
@@ -126,17 +126,17 @@ class IndexSettings(EnvironmentSettings):
     docs_token: SecretStr | None = None
     """Access token for a private https repo."""
     link_template: Annotated[str, AfterValidator(_link_template)] | None = None
-    """Permalink with ``{commit}``, ``{path}``, ``{first}``, ``{last}``; None: by the remote."""
+    """Template of permalinks, see ``ingest.permalinks``; None: the form of the code host."""
     data_dir: Path = Path(".footnote")
     config: Path | None = None
-    """File with collections and channels; None: ``footnote.toml`` where there is one."""
+    """File with collections and channels; None: ``footnote.toml``, if it exists."""
     git_timeout: float = Field(default=300.0, gt=0)
-    """Seconds one git command may take."""
+    """Seconds that one git command may take."""
     max_file_bytes: int = Field(default=20_000_000, gt=0)
     max_deleted_share: float = Field(default=0.5, gt=0, le=1)
-    """A run that would delete a larger share of the pages stops and asks."""
+    """A run that would delete a larger share of the documents needs a confirmation."""
     self_test_drop: float = Field(default=0.1, ge=0, le=1)
-    """The docs' own questions may lose this share of hits before it is reported."""
+    """A drop of hits in the self-test by a larger share is reported."""
     ingest_at: str = "03:00"
     """Time of day (``HH:MM``) or a five-field cron expression."""
     timezone: str = "UTC"
@@ -144,14 +144,51 @@ class IndexSettings(EnvironmentSettings):
     embedder: str = "builtin"
     """``builtin``, or a folder with an ONNX sentence-embedding model and its tokenizer."""
     embedder_int8: bool = True
-    """Rebuild the built-in model once as an int8 graph: about twice the speed."""
+    """Build an int8 graph of the built-in model once: about twice as fast."""
     embedder_threads: int = Field(default=0, ge=0)
-    """0: one worker a core, at most 8."""
+    """0: one worker per core, at most 8."""
     late_interaction: bool = True
-    """Compare the leading passages of a search once more, word by word: better order."""
+    """Compare the leading passages of a search again, word by word, for a better order."""
     chroma_host: str | None = Field(default=None, validation_alias="CHROMA_HOST")
-    """Name, or address such as ``https://chroma.example.com``; None: in the data folder."""
+    """Host name, or an address such as ``https://chroma.example.com``; None: the data folder."""
     chroma_port: int = Field(default=8000, ge=1, le=65535, validation_alias="CHROMA_PORT")
     chroma_api_key: SecretStr | None = Field(default=None, validation_alias="CHROMA_API_KEY")
     chroma_tenant: str = Field(default="default_tenant", validation_alias="CHROMA_TENANT")
     chroma_database: str = Field(default="default_database", validation_alias="CHROMA_DATABASE")
+
+    @property
+    def docs_source(self) -> DocsSource:
+        """The docs repo and the part of it that is indexed."""
+        return DocsSource(
+            address=self.docs_repo,
+            branch=self.docs_branch,
+            root=self.docs_root,
+            include=self.docs_include,
+            exclude=self.docs_exclude,
+            token=self.docs_token,
+            git_timeout=self.git_timeout,
+            max_file_bytes=self.max_file_bytes,
+        )
+
+    @property
+    def chroma_server(self) -> ChromaServer | None:
+        """The Chroma server, or None when the vectors are in the data folder."""
+        if self.chroma_host is None:
+            return None
+        return ChromaServer(
+            host=self.chroma_host,
+            port=self.chroma_port,
+            tenant=self.chroma_tenant,
+            database=self.chroma_database,
+            key=self.chroma_api_key,
+        )
+
+    @property
+    def embedder_source(self) -> EmbedderSource:
+        """The embedding model."""
+        return EmbedderSource(
+            model=self.embedder,
+            cache=self.data_dir / "embedder",
+            int8=self.embedder_int8,
+            threads=self.embedder_threads,
+        )

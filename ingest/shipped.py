@@ -1,6 +1,6 @@
-"""Where the sample docs, the eval cases and the Slack manifest lie: files that are not code.
+"""Paths of the sample docs, the eval cases and the Slack manifest.
 
-A checkout has them beside the packages; a wheel, where ``pyproject.toml`` puts them, in this one.
+In a checkout they are beside the packages; in a wheel ``pyproject.toml`` puts them into this one.
 """
 
 from importlib.resources import files

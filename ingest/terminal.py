@@ -1,4 +1,8 @@
-"""What commands share: options, one JSON object on stdout, on stderr a bar of how far work is."""
+"""Parts that all commands share: options, JSON on stdout, and a progress bar on stderr.
+
+The commands of every package import this module, so it is at the bottom of the import layers and
+imports nothing of Footnote.
+"""
 
 import json
 import sys
@@ -17,8 +21,8 @@ DataDir = Annotated[
     typer.Option(help="Folder with the index; else FOOTNOTE_DATA_DIR, else .footnote."),
 ]
 
-Heard = Callable[[str, int, int | None], None]
-"""What is being done, how far, and of how much."""
+ShowProgress = Callable[[str, int, int | None], None]
+"""Shows a stage, the number of items done, and their total or None."""
 
 
 def print_json(value: Mapping[str, Any]) -> None:
@@ -26,8 +30,8 @@ def print_json(value: Mapping[str, Any]) -> None:
 
 
 @contextmanager
-def progress_bar(console: Console | None = None) -> Iterator[Heard]:
-    """A bar for whoever watches; nothing in a log."""
+def progress_bar(console: Console | None = None) -> Iterator[ShowProgress]:
+    """Yield a function that updates a progress bar; outside a terminal nothing is shown."""
     console = console or Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     with Progress(
@@ -37,9 +41,9 @@ def progress_bar(console: Console | None = None) -> Iterator[Heard]:
         transient=True,
         disable=not console.is_terminal,
     ) as bar:
-        task = bar.add_task("beginning", total=None)
+        task = bar.add_task("starting", total=None)
 
-        def heard(what: str, done: int, total: int | None) -> None:
-            bar.update(task, description=what, completed=done, total=total)
+        def show(stage: str, done: int, total: int | None) -> None:
+            bar.update(task, description=stage, completed=done, total=total)
 
-        yield heard
+        yield show

@@ -25,7 +25,7 @@ from agent.model.message_text import read_content
 from agent.passages import paragraphs
 from bot.blocks import render_json, render_runbook
 from bot.blocks.elements import shortened
-from bot.notices.change_note import Change, change_note, find_successor, stands_in
+from bot.notices.change_note import Change, change_note, contains_text, find_successor
 from bot.question.event import Question, read_question
 from bot.question.intent import asks, is_stop
 from bot.question.policy import decide
@@ -215,7 +215,7 @@ def changed(text: str) -> object:
     old = text[:100]
     return (
         find_successor(old, now),
-        stands_in(old, now),
+        contains_text(old, now),
         change_note([Change("c", old, None, now[-1])], "1"),
     )
 

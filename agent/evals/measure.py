@@ -12,7 +12,7 @@ from agent.settings import AgentSettings
 from ingest.embedding.embedder import open_embedder
 from ingest.evaluate.evaluate import EVAL_FOLDER, open_corpus
 from ingest.settings import IndexSettings
-from ingest.terminal import Heard
+from ingest.terminal import ShowProgress
 
 NO_MODEL = "no language model is set up (ANTHROPIC_API_KEY)"
 NOT_CLAUDE = (
@@ -64,14 +64,14 @@ def measure(
     *,
     any_model: bool,
     max_usd: float | None,
-    report: Heard,
+    report: ShowProgress,
 ) -> Measurement:
     """Ask the cases against their docs; an interrupt keeps the outcomes so far."""
     pairs: list[Pair] = []
     total = sum(map(len, grouped.values()))
     stopped = None
     try:
-        embedder = open_embedder(index_settings)
+        embedder = open_embedder(index_settings.embedder_source)
         cache = index_settings.data_dir / EVAL_FOLDER
         for docs, cases in grouped.items():
             by_id = {case.id: case for case in cases}

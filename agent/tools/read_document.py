@@ -9,10 +9,8 @@ from agent.errors import ToolError
 from agent.searches import Retrieval
 from agent.tools.base import Arguments, Corpus, ToolResult, plain_schema
 from agent.trace import Progress
-from ingest.documents import Page, Passage
+from ingest.documents import DEFAULT_BUDGET, IndexedDocument, Passage
 
-_BUDGET = 9_600
-"""Most characters of a document in one result."""
 _SUGGESTED = 5
 
 
@@ -37,9 +35,9 @@ class ReadDocument:
             "Read a page of the docs from beginning to end, as it is indexed now. Call it when a "
             "passage is on the right page but the steps before or after it are missing, or when a "
             "passage refers to another page. It does not use up a search. "
-            f"A page over {_BUDGET:,} characters comes in parts; the last lines say where to go "
-            "on. Every part comes as passages with ids to cite. Passages you were given before are "
-            "left out. Do not call it for pages that no passage points to: search first."
+            f"A page over {DEFAULT_BUDGET:,} characters comes in parts; the last lines say where "
+            "to go on. Every part comes as passages with ids to cite. Passages you were given "
+            "before are left out. Do not call it for pages that no passage points to: search first."
         )
 
     def schema(self, corpus: Corpus) -> dict[str, Any]:  # noqa: ARG002  # the same for every corpus
@@ -50,7 +48,7 @@ class ReadDocument:
 
     def run(self, arguments: Place, retrieval: Retrieval) -> ToolResult:
         name = arguments.path.strip().removeprefix("/")
-        page = retrieval.index.page(name)
+        page = retrieval.index.document(name)
         if page is None or not page.passages:
             raise ToolError(_unknown(name, retrieval))
         first = _first(page, name, arguments.from_line)
@@ -66,13 +64,13 @@ class ReadDocument:
         return ToolResult(tuple(part), facts)
 
 
-def _first(page: Page, name: str, from_line: int | None) -> int:
+def _first(page: IndexedDocument, name: str, from_line: int | None) -> int:
     """The first passage to return: at the line, at the section of the passage, or at the top."""
     if from_line is not None:
         later = (i for i, p in enumerate(page.passages) if p.lines[1] >= from_line)
         return next(later, len(page.passages) - 1)
     ids = [passage.id for passage in page.passages]
-    if name not in ids or sum(len(p.text) for p in page.passages) <= _BUDGET:
+    if name not in ids or sum(len(p.text) for p in page.passages) <= DEFAULT_BUDGET:
         return 0
     first = ids.index(name)
     heading = page.passages[first].heading
@@ -85,7 +83,7 @@ def _part(passages: Sequence[Passage]) -> Sequence[Passage]:
     size = 0
     for count, passage in enumerate(passages):
         size += len(passage.text)
-        if size > _BUDGET and count:
+        if size > DEFAULT_BUDGET and count:
             return passages[:count]
     return passages
 

@@ -1,1 +1,1 @@
-"""Questions and answers -> rows: what Footnote has seen, claimed and answered."""
+"""The journal: the questions that Footnote has seen, its answers, and votes on them."""

@@ -1,4 +1,4 @@
-"""Answers and what people thought of them: kept, read again, added up. Texts only if asked for."""
+"""Stores answers, votes and costs, and reads them. Texts are stored only if configured."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ from bot.question.event import Question
 
 
 class Archive:
-    """Shared by threads, and by processes through the database."""
+    """Answers in the journal's database, shared by threads and processes."""
 
     def __init__(self, engine: sa.Engine, *, store_text: bool) -> None:
         self._engine = engine
@@ -29,7 +29,7 @@ class Archive:
 
     @contextmanager
     def session(self) -> Iterator[Session]:
-        """One transaction: all of it or nothing. Raises JournalError."""
+        """Yield a session inside one transaction. Raises JournalError."""
         with (
             explained(self._engine),
             Session(self._engine, expire_on_commit=False) as session,
@@ -44,7 +44,7 @@ class Archive:
         reply_ts: str | None,
         thread: Sequence[Turn] = (),
     ) -> None:
-        """Keep how an answer came about; its words, and the ``thread`` before it, if we may."""
+        """Store the record of an answer, and if configured its words and the thread before it."""
         with self.session() as session:
             session.merge(answer_record(question, answer, reply_ts))
             if self._store_text:
@@ -59,24 +59,24 @@ class Archive:
                 )
 
     def place(self, answer_id: str, reply_ts: str) -> None:
-        """An answer is in its thread now: where its reply stands."""
+        """Store the timestamp of the reply that carries an answer."""
         with self.session() as session:
             if record := session.get(AnswerRecord, answer_id):
                 record.reply_ts = reply_ts
 
     def share(self, answer_id: str, ts: str) -> None:
-        """A private answer has a place now: the thread under ``ts``, where it was asked for."""
+        """Store that a private answer was shared in the thread under ``ts``."""
         with self.session() as session:
             if record := session.get(AnswerRecord, answer_id):
                 record.ts = record.thread_ts = ts
 
     def text(self, answer_id: str) -> AnswerText | None:
-        """The words of an answer; None where they were not kept."""
+        """Return the words of an answer, or None if they are not stored."""
         with self.session() as session:
             return session.get(AnswerText, answer_id)
 
     def spent(self, user: str) -> Spent:
-        """Dollars since midnight UTC, as far as prices are known: of all, and of one person."""
+        """Return the known cost since midnight UTC in dollars: of everybody, and of one person."""
         today = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
         cost = sa.func.coalesce(sa.func.sum(AnswerRecord.cost_usd), 0.0)
         everybody = sa.select(cost).where(AnswerRecord.at >= today)
@@ -93,7 +93,7 @@ class Archive:
     def answers(
         self, *, user: str | None = None, since: float | None = None, limit: int | None = 100
     ) -> list[AnswerRecord]:
-        """The newest answers, of one person or of all, newest first."""
+        """Return the newest answers of one person or of everybody, newest first."""
         query = sa.select(AnswerRecord).order_by(AnswerRecord.at.desc()).limit(limit)
         if user is not None:
             query = query.where(AnswerRecord.user == user)
@@ -103,7 +103,7 @@ class Archive:
             return list(session.scalars(query))
 
     def vote(self, answer_id: str, user: str, vote: str, reason: str | None = None) -> None:
-        """A person's vote; their last one counts."""
+        """Store a person's vote, which replaces an earlier one."""
         values = {"vote": vote, "reason": reason, "at": time.time()}
         with self.session() as session:
             if not insert(session, Vote, answer_id=answer_id, user=user, **values):
@@ -117,12 +117,12 @@ class Archive:
             return list(session.scalars(query))
 
     def call_human(self, answer_id: str, user: str) -> bool:
-        """Remember that a human was called; False when one was called before."""
+        """Store that a human was called; return False if one was called before."""
         with self.session() as session:
             return insert(session, HumanCall, answer_id=answer_id, user=user, at=time.time())
 
     def uncall_human(self, answer_id: str) -> None:
-        """The call did not reach anybody: it may be tried again."""
+        """Delete a call that reached nobody, so that it can be repeated."""
         with self.session() as session:
             session.execute(sa.delete(HumanCall).where(HumanCall.answer_id == answer_id))
 

@@ -1,8 +1,8 @@
-"""What was seen, claimed and answered; with it goes the archive of the answers themselves.
+"""The states of messages that may need an answer; the journal also archives the answers.
 
-A message is noted before Slack gets its acknowledgement, claimed by the one worker that decides to
-answer it, and marked when the reply stands in the thread. What a crash leaves between those
-points is found again at the next start, or by another replica once the claim's lease runs out.
+A message is noted before Slack gets its acknowledgement, claimed by the one worker that answers it,
+and marked when its reply is posted. After a crash the next start, or another replica after the
+claim's lease has run out, continues from the recorded state.
 
     note          claim            finish
      ──> noted ─────────> claimed ────────> answered | refused | failed | stopped
@@ -13,16 +13,17 @@ points is found again at the next start, or by another replica once the claim's 
     noted, ignored, lapsed        claimed   claim, MAX_ATTEMPTS times at most
     answered                      claimed   claim_again: somebody asks for another answer
     claimed                       noted     release, reopen; the start of a process that is alone
-    failed, given up              noted     reopen: Slack has not taken the line that says so
+    failed, given up              noted     reopen: Slack refused the line that says so
     noted, ignored, claimed       outcome   finish: answered, refused, failed or stopped
     noted, ignored, lapsed        answered  found_answered: its reply is in the thread
     noted, claimed                failed    give_up, after MAX_ATTEMPTS claims
-    noted, lapsed                 ignored   ignore: it is not to be answered
-    noted, claimed                ignored   withdraw: it was edited into no question
+    noted, lapsed                 ignored   ignore: it needs no answer
+    noted, claimed                ignored   withdraw: after an edit it is not a question
     new, noted, ignored, claimed  deleted   delete
 
-Lapsed is claimed with a lease that has run out: as free as noted. Only the process that holds a
-claim releases or reopens it. While an answer waits for Slack, its question stays claimed.
+Lapsed means claimed with a lease that has run out; such a message can be claimed like a noted one.
+Only the process that holds a claim releases or reopens it. While an answer waits for Slack, its
+question stays claimed.
 """
 
 import os
@@ -47,8 +48,11 @@ from bot.question.event import Key, Question
 LEASE_SECONDS = 90.0
 MAX_ATTEMPTS = 3
 _KEEP_SECONDS = 30 * 86_400.0
+"""Seconds until messages and texts are deleted."""
 _RECOVER_SECONDS = 86_400.0
+"""Seconds after which an unanswered question is not answered any more."""
 _NOTED_SECONDS = 60.0
+"""Seconds that another process gets to claim a message it has noted."""
 
 _GIVEN_UP = "given up"
 _UNPOSTED = "unposted: "
@@ -58,19 +62,19 @@ Outcome = Literal["answered", "refused", "failed", "stopped"]
 
 @dataclass(frozen=True, slots=True)
 class NotTaken:
-    """A reply that Slack has not taken."""
+    """A reply that Slack has not accepted."""
 
     channel: str
     code: str
     """Slack's error."""
     noted_at: float
-    """When the question came, in seconds since 1970."""
+    """Time of the question, in seconds since 1970."""
     is_waiting: bool
-    """It is tried again; else Slack's refusal was final."""
+    """True if the post will be repeated, False if Slack's refusal was final."""
 
     def __str__(self) -> str:
-        what = "waits for Slack" if self.is_waiting else "was refused"
-        return f"to a question of {self._moment} in {self.channel} {what}: {self.code}"
+        state = "waits for Slack" if self.is_waiting else "was refused"
+        return f"to a question of {self._moment} in {self.channel} {state}: {self.code}"
 
     def to_json(self) -> dict[str, object]:
         return {
@@ -86,7 +90,7 @@ class NotTaken:
 
 
 class Journal(Archive):
-    """Shared by the threads of one process, and by replicas through a server database."""
+    """The journal, shared by threads, and by replicas through a database server."""
 
     def __init__(self, engine: sa.Engine, *, alone: bool, store_text: bool = False) -> None:
         super().__init__(engine, store_text=store_text)
@@ -96,7 +100,7 @@ class Journal(Archive):
             old = time.time() - _KEEP_SECONDS
             session.execute(sa.delete(NotedMessage).where(NotedMessage.noted_at < old))
             session.execute(sa.delete(AnswerText).where(AnswerText.at < old))
-            if alone:  # the data folder is ours, so whoever held these claims is dead
+            if alone:  # this process owns the data folder, so the holders of claims are dead
                 session.execute(
                     sa.update(NotedMessage)
                     .where(NotedMessage.state == "claimed")
@@ -104,12 +108,12 @@ class Journal(Archive):
                 )
 
     def note(self, question: Question) -> None:
-        """Remember a candidate; seeing it again only adds what was not known before."""
+        """Store a message that may need an answer; a repeated call only adds missing facts."""
         with self.session() as session:
             if insert(session, NotedMessage, **_noted(question)):
                 return
             row = session.get(NotedMessage, _primary(question.key))
-            if row is None:  # this gesture came under another ts
+            if row is None:  # another ts has this gesture already
                 twin = {"gesture": None, "state": "ignored", "attempts": MAX_ATTEMPTS}
                 insert(session, NotedMessage, **{**_noted(question), **twin})
                 return
@@ -118,41 +122,41 @@ class Journal(Archive):
                 row.gesture = row.gesture or question.gesture
 
     def claim(self, key: Key) -> bool:
-        """Take a message for answering: True for one caller only, over all replicas."""
-        untired = NotedMessage.attempts < MAX_ATTEMPTS
-        return self._claim(key, _free() & untired, attempts=NotedMessage.attempts + 1)
+        """Claim a message; return True for one caller only, across all replicas."""
+        has_attempts = NotedMessage.attempts < MAX_ATTEMPTS
+        return self._claim(key, _free() & has_attempts, attempts=NotedMessage.attempts + 1)
 
     def claim_again(self, key: Key) -> bool:
-        """Take an answered message once more, because somebody asked for it."""
+        """Claim an answered message again, because somebody asked for another answer."""
         return self._claim(key, NotedMessage.state == "answered", attempts=1, reply_ts=None)
 
     def _claim(self, key: Key, where: sa.ColumnElement[bool], **values: object) -> bool:
         now = time.time()
-        held = {"owner": self._me, "lease_until": now + LEASE_SECONDS, "claimed_at": now}
-        return self._change(key, where, state="claimed", reason=None, **held, **values)
+        lease = {"owner": self._me, "lease_until": now + LEASE_SECONDS, "claimed_at": now}
+        return self._change(key, where, state="claimed", reason=None, **lease, **values)
 
     def holds(self, key: Key) -> bool:
-        """True while the claim stands: the question was not deleted and nobody took over."""
+        """Return True unless the question was deleted or another process has claimed it."""
         with self.session() as session:
             row = session.get(NotedMessage, _primary(key))
             return row is not None and row.state == "claimed" and row.owner == self._me
 
     def release(self, key: Key) -> None:
-        """Give a claim back unanswered, so that the next start answers it."""
+        """Release a claim without an answer, so that the next start answers the question."""
         values = {"owner": None, "reason": None, "attempts": NotedMessage.attempts - 1}
         self._change(key, self._mine(), state="noted", **values)
 
     def reopen(self, key: Key) -> None:
-        """Slack did not take the line that ends a question: the recovery says it later."""
+        """Reopen a question whose final line Slack refused, so that the recovery posts it later."""
         given_up = (NotedMessage.state == "failed") & (NotedMessage.reason == _GIVEN_UP)
         self._change(key, self._mine() | given_up, state="noted", owner=None, reason=None)
 
     def unposted(self, key: Key, code: str) -> None:
-        """An answer is ready, and Slack does not take it: ``code`` is Slack's error."""
+        """Record that Slack does not accept an answer; ``code`` is Slack's error."""
         self._change(key, self._mine(), reason=f"{_UNPOSTED}{code}")
 
     def replies_not_taken(self, since: float) -> list[NotTaken]:
-        """Replies that wait for Slack, and those that Slack refused since then."""
+        """Return replies that wait for Slack, and those that Slack refused after ``since``."""
         waiting = (NotedMessage.state == "claimed") & NotedMessage.reason.startswith(_UNPOSTED)
         refused = (NotedMessage.state == "failed") & (NotedMessage.reason != _GIVEN_UP)
         recently = refused & (NotedMessage.finished_at >= since)
@@ -164,15 +168,15 @@ class Journal(Archive):
         return (NotedMessage.state == "claimed") & (NotedMessage.owner == self._me)
 
     def begin_reply(self, key: Key, reply_ts: str) -> None:
-        """A reply stands in the thread that is not complete: whoever answers goes on with it."""
+        """Record an incomplete reply in the thread, which the next attempt continues."""
         self._change(key, NotedMessage.state == "claimed", reply_ts=reply_ts)
 
     def give_up(self, key: Key) -> bool:
-        """End a question that was tried too often: True for the one caller that is to say so."""
+        """End a question after too many attempts; return True for one caller, who reports it."""
         open_ = NotedMessage.state.in_(("noted", "claimed"))
-        worn = NotedMessage.attempts >= MAX_ATTEMPTS
+        is_exhausted = NotedMessage.attempts >= MAX_ATTEMPTS
         return self._change(
-            key, open_ & worn, state="failed", reason=_GIVEN_UP, finished_at=time.time()
+            key, open_ & is_exhausted, state="failed", reason=_GIVEN_UP, finished_at=time.time()
         )
 
     def finish(
@@ -195,23 +199,23 @@ class Journal(Archive):
         )
 
     def found_answered(self, key: Key, reply_ts: str) -> None:
-        """A reply stands in the thread of which nobody who still works on it had told."""
+        """Record a reply that a dead process posted before it could record it."""
         self._change(key, _free(), state="answered", reply_ts=reply_ts, finished_at=time.time())
 
     def ignore(self, key: Key, reason: str) -> None:
-        """Decide against answering; a later event of the same message may still be answered."""
+        """Record that a message needs no answer; a later event of it may still get one."""
         undecided = (NotedMessage.state == "noted") | _abandoned()
         self._change(key, undecided, state="ignored", reason=reason)
 
     def delete(self, key: Key) -> None:
-        """The question is gone: a pending answer is not posted, nor one to a late event."""
+        """Record a deleted question: pending answers are dropped, late events are ignored."""
         pending = NotedMessage.state.in_(("noted", "ignored", "claimed"))
         if not self._change(key, pending, state="deleted", owner=None) and not self.message(key):
             self.note(Question(key.team, key.channel, key.ts, key.ts, None, "", "", False))
             self._change(key, pending, state="deleted", owner=None)
 
     def withdraw(self, key: Key, reason: str) -> None:
-        """The question was changed into none; changed back, it may be answered again."""
+        """Record an edit after which the message is not a question; another edit may undo that."""
         open_ = NotedMessage.state.in_(("noted", "claimed"))
         self._change(key, open_, state="ignored", reason=reason, owner=None)
 
@@ -220,7 +224,7 @@ class Journal(Archive):
             return session.get(NotedMessage, _primary(key))
 
     def in_thread(self, team: str, channel: str, thread_ts: str) -> list[NotedMessage]:
-        """Messages of a thread that are being or were answered."""
+        """Return the messages of a thread that are claimed or answered."""
         with self.session() as session:
             return list(
                 session.scalars(
@@ -234,7 +238,7 @@ class Journal(Archive):
             )
 
     def renew(self, keys: Collection[Key]) -> None:
-        """Keep these claims of this process: it still works on them."""
+        """Extend the leases of these claims of this process."""
         these = sa.tuple_(NotedMessage.team, NotedMessage.channel, NotedMessage.ts).in_(
             [_primary(key) for key in keys]
         )
@@ -246,13 +250,13 @@ class Journal(Archive):
             )
 
     def unfinished(self, *, at_start: bool) -> list[NotedMessage]:
-        """Messages that a process which is no more left unanswered, oldest first.
+        """Return messages that a dead process left unanswered, oldest first.
 
-        Among them those that were tried too often already: somebody is to be told.
+        They include messages without attempts left, whose askers have to be told.
         """
         now = time.time()
         quiet = now if at_start and self._alone else now - _NOTED_SECONDS
-        left = ((NotedMessage.state == "noted") & (NotedMessage.noted_at <= quiet)) | (
+        is_unanswered = ((NotedMessage.state == "noted") & (NotedMessage.noted_at <= quiet)) | (
             (NotedMessage.state == "claimed") & (NotedMessage.lease_until < now)
         )
         with self.session() as session:
@@ -260,7 +264,7 @@ class Journal(Archive):
                 session.scalars(
                     sa.select(NotedMessage)
                     .where(
-                        left,
+                        is_unanswered,
                         NotedMessage.noted_at > now - _RECOVER_SECONDS,
                     )
                     .order_by(NotedMessage.noted_at)
@@ -285,21 +289,22 @@ class Journal(Archive):
 def open_journal(
     database_url: str | None, data_dir: Path, *, alone: bool = True, store_text: bool = False
 ) -> Journal:
-    """The journal in the given database, else in the data folder, which is then ours alone.
+    """Open the journal in this database, or in the data folder for None.
 
-    ``alone=False`` leaves the claims of a bot that runs beside this process untouched.
+    ``alone=False`` leaves the claims of a bot that runs beside this process untouched. Raises
+    JournalError, SettingsError and DataFolderError.
     """
     engine = open_database(database_url, data_dir)
     return Journal(engine, alone=alone and database_url is None, store_text=store_text)
 
 
 def _abandoned() -> sa.ColumnElement[bool]:
-    """Claimed by a process that is no more."""
+    """Condition: claimed, and the lease has run out."""
     return (NotedMessage.state == "claimed") & (NotedMessage.lease_until < time.time())
 
 
 def _free() -> sa.ColumnElement[bool]:
-    """Not being answered, and not done with."""
+    """Condition: can be claimed."""
     return NotedMessage.state.in_(("noted", "ignored")) | _abandoned()
 
 

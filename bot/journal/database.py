@@ -1,7 +1,7 @@
-"""Address of the journal's database -> an engine with its tables, and what its errors mean.
+"""Address of the journal's database -> an engine with its tables; database errors -> ours.
 
-Tables of an older version get the columns that they lack, as long as those may be empty or have a
-default of the server; whatever else differs is said in one line.
+Tables of an older version get their missing columns, if those may be empty or have a server
+default. Any other difference is an error of one line.
 """
 
 import sqlite3
@@ -26,16 +26,16 @@ from bot.journal.records import Base
 from ingest.errors import DataFolderError, FootnoteError, SettingsError
 
 JOURNAL_FILE = "journal.sqlite"
-"""In the data folder, where no database server is configured."""
+"""File in the data folder, used if no database server is configured."""
 RESTART_SECONDS = 10.0
-"""How long a database that was there before is waited for: a server restarts faster."""
+"""Seconds to wait for a database that was reachable before; a server restarts faster."""
 _RETRY_SECONDS = 0.25
 _SCHEMA_LOCK = 7_203_311
-"""Any number that only Footnote takes: processes that start together make the tables in turn."""
+"""Number of a lock of Footnote's, by which processes create the tables one at a time."""
 _LIBPQ = {
     "application_name": "footnote",
     "connect_timeout": "10",
-    "tcp_user_timeout": "30000",  # milliseconds until a server that lost its power is given up
+    "tcp_user_timeout": "30000",  # milliseconds until a connection to a dead server ends
 }
 _INSERTS: dict[str, Any] = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}
 _DAMAGED = {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT}
@@ -52,7 +52,7 @@ class JournalError(FootnoteError):
 
 @contextmanager
 def explained(engine: sa.Engine) -> Iterator[None]:
-    """Errors of the database -> JournalError."""
+    """Turn errors of the database into JournalError."""
     try:
         yield
     except (SQLAlchemyError, sqlite3.Error) as error:
@@ -60,7 +60,7 @@ def explained(engine: sa.Engine) -> Iterator[None]:
 
 
 def insert(session: Session, table: type[Base], **values: object) -> bool:
-    """Add a row; False where its key is taken, perhaps by another process a moment ago."""
+    """Add a row; return False if its key exists, perhaps since a moment ago."""
     new = _INSERTS[session.get_bind().dialect.name](table).values(**values)
     return bool(session.scalar(new.on_conflict_do_nothing().returning(sa.true())))
 
@@ -68,9 +68,9 @@ def insert(session: Session, table: type[Base], **values: object) -> bool:
 def _explanation(engine: sa.Engine, error: Exception) -> str:
     if engine.dialect.name != "sqlite":
         orig = error.orig if isinstance(error, DBAPIError) else None
-        # What is said of a connection, no more: other errors quote what was to be written.
-        quiet = isinstance(error, OperationalError) or getattr(orig, "sqlstate", "") is None
-        reason = next(iter(str(orig).splitlines() if quiet else ()), type(error).__name__)
+        # Only errors of the connection are quoted: others contain the data that was written.
+        may_quote = isinstance(error, OperationalError) or getattr(orig, "sqlstate", "") is None
+        reason = next(iter(str(orig).splitlines() if may_quote else ()), type(error).__name__)
         return (
             f"DATABASE_URL: the database cannot be used ({reason}); "
             "check that it runs, its name, user and password"
@@ -78,19 +78,19 @@ def _explanation(engine: sa.Engine, error: Exception) -> str:
     place = f"the journal {engine.url.database}"
     code = getattr(getattr(error, "orig", error), "sqlite_errorcode", 0) & 0xFF
     if code in _DAMAGED:
-        return f"{place} is damaged: move the file away, and a new one is begun"
+        return f"{place} is damaged: move the file away, and a new one will be created"
     if code in _LOCKED:
-        return f"{place} is locked by another process: stop that one, or wait until it is done"
+        return f"{place} is locked by another process: stop it, or wait until it ends"
     if code in _FOLDER_TROUBLE:
-        return f"{place} cannot be written: free some space, or correct the permissions there"
+        return f"{place} cannot be written: free some space, or correct the permissions"
     return f"{place} cannot be used ({type(error).__name__}): {_OTHER_FILE}"
 
 
-_OTHER_FILE = "if another version of Footnote made it, move the file away, and a new one is begun"
+_OTHER_FILE = "if another version of Footnote made it, move it away; a new one will be created"
 
 
 def open_database(database_url: str | None, data_dir: Path) -> sa.Engine:
-    """The given database, else SQLite in the data folder.
+    """Open this database, or SQLite in the data folder for None.
 
     Raises SettingsError, DataFolderError or JournalError.
     """
@@ -122,7 +122,7 @@ def open_database(database_url: str | None, data_dir: Path) -> sa.Engine:
 
 def _no_address() -> SettingsError:
     return SettingsError(
-        "DATABASE_URL is not a database address that can be used; "
+        "DATABASE_URL is not a usable database address; "
         "write postgresql://user:password@host/name, with %2F for a / in the password and so on"
     )
 
@@ -141,10 +141,10 @@ def _with_tables(engine: sa.Engine) -> sa.Engine:
 
 
 def _add_columns(connection: sa.Connection) -> None:
-    """What a newer version added to a table that is there; raises JournalError for all else."""
-    found = sa.inspect(connection).get_multi_columns()
+    """Add missing columns to existing tables. Raises JournalError for any other difference."""
+    existing = sa.inspect(connection).get_multi_columns()
     for table in Base.metadata.sorted_tables:
-        columns = {column["name"]: column for column in found[None, table.name]}
+        columns = {column["name"]: column for column in existing[None, table.name]}
         for name, column in columns.items():
             if name not in table.columns and _is_needed(column["nullable"], column["default"]):
                 raise _of_another_version(connection, table.name, name)
@@ -208,7 +208,7 @@ def _sqlite(url: sa.URL) -> sa.Engine:
 
     @sa.event.listens_for(engine, "begin")
     def _begun(connection: sa.Connection) -> None:
-        # A reader that turns writer could fail at once with "locked"; taking the lock first waits.
+        # A reader that starts to write can fail with "locked"; with the lock taken first it waits.
         connection.exec_driver_sql("BEGIN IMMEDIATE")
 
     return engine

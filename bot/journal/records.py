@@ -1,8 +1,8 @@
 """The journal's tables: messages, answers, feedback, calls for a human.
 
-Message text is only in one of them, which stays empty unless FOOTNOTE_STORE_TEXT is on. A column
-that comes later may be empty or has a ``server_default``: ``bot.journal.database`` then adds it to
-tables that are there already, and an older process beside a newer one goes on writing.
+Message text is in one table only, which stays empty unless FOOTNOTE_STORE_TEXT is on. A new column
+has to be nullable or have a ``server_default``: ``bot.journal.database`` then adds it to existing
+tables, and an older process beside a newer one can still write.
 """
 
 import time
@@ -16,7 +16,7 @@ from bot.question.event import Key, Question
 
 
 class Words(sa.TypeDecorator[str]):
-    """Text without what a database refuses: NUL in PostgreSQL, half a surrogate pair in all."""
+    """Text without characters that a database refuses: NUL, and halves of surrogate pairs."""
 
     impl = sa.String
     cache_ok = True
@@ -30,7 +30,7 @@ class Base(DeclarativeBase):
 
 
 class NotedMessage(Base):
-    """A message that may have to be answered, and how far that got."""
+    """A message that may need an answer, and its state."""
 
     __tablename__ = "messages"
     __table_args__ = (
@@ -67,7 +67,7 @@ class NotedMessage(Base):
 
 
 class AnswerRecord(Base):
-    """One answer: how it came about and what it cited, never what it said."""
+    """The record of one answer, with its citations but without its words."""
 
     __tablename__ = "answers"
 
@@ -93,7 +93,7 @@ class AnswerRecord(Base):
 
 
 class AnswerText(Base):
-    """The words of a question, of the thread before it where Slack has none, and of the answer."""
+    """The words of a question and its answer, and of the thread before it if Slack has none."""
 
     __tablename__ = "texts"
 
@@ -105,7 +105,7 @@ class AnswerText(Base):
 
 
 class Vote(Base):
-    """One person's last word on an answer."""
+    """One person's last vote on an answer."""
 
     __tablename__ = "feedback"
 
@@ -117,7 +117,7 @@ class Vote(Base):
 
 
 class HumanCall(Base):
-    """Somebody pressed *Need a human* under an answer."""
+    """A press of *Need a human* under an answer."""
 
     __tablename__ = "human_calls"
 
@@ -127,7 +127,7 @@ class HumanCall(Base):
 
 
 class Announcement(Base):
-    """Something said without being asked: once, over restarts and replicas."""
+    """A notice that is posted once, across restarts and replicas."""
 
     __tablename__ = "announcements"
 
@@ -139,7 +139,7 @@ class Announcement(Base):
 
 
 class CitedText(Base):
-    """What a chunk said when it was cited, where people want to hear of its changes."""
+    """Text of a chunk at the time of its citation, in channels with change notes."""
 
     __tablename__ = "cited_texts"
 
@@ -150,8 +150,8 @@ class CitedText(Base):
 
 
 def answer_record(question: Question, answer: Answer, reply_ts: str | None) -> AnswerRecord:
-    """An answer -> its row, without a word of it."""
-    private = question.origin == "command"  # in no thread before it is shared
+    """Return the row of an answer, without its words."""
+    private = question.origin == "command"  # not in a thread before it is shared
     return AnswerRecord(
         id=answer.id,
         team=question.team,

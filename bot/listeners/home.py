@@ -22,11 +22,11 @@ from bot.slack.identity import SlackJson
 from bot.slack.message_links import permalink
 from ingest.documents import CollectionInfo
 from ingest.index import Index, IndexStatus
-from ingest.runs.record import Run
+from ingest.runs.record import IngestRun
 
 log = logging.getLogger(__name__)
 
-LastRun = Callable[[], Run | None]
+LastRun = Callable[[], IngestRun | None]
 """Returns the newest finished ingest, or None before the first one."""
 
 HomeView = dict[str, object]
@@ -130,7 +130,7 @@ def collection_lines(collections: Sequence[CollectionInfo]) -> list[str]:
     ]
 
 
-def run_lines(last_run: Run | None) -> list[str]:
+def run_lines(last_run: IngestRun | None) -> list[str]:
     """Describe the last ingest, with the first files that it left out."""
     if last_run is None:
         return []

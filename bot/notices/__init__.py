@@ -1,1 +1,1 @@
-"""What Footnote says unasked: changed pages in their threads, and the weekly digest."""
+"""Messages that Footnote posts by itself: notes on changed documents, and the weekly digest."""

@@ -1,6 +1,6 @@
-"""What a cited chunk said and what stands there now -> a note with the diff. Pure.
+"""Old and new text of a cited chunk -> a note with the diff. Pure.
 
-The diff is page text: it goes out as preformatted rich text, in which nothing is markup.
+The diff is text of the docs, so it is posted as preformatted rich text, which has no markup.
 """
 
 import re
@@ -12,12 +12,16 @@ from typing import Any
 from bot.blocks.elements import code, context, link, section
 from bot.reading.mrkdwn import escape, inert
 from ingest.documents import Passage
+from ingest.shorten import shorten_end
 
-_SHOWN = 3
+_MOST_CHANGES = 3
 _DIFF_LINES = 16
 _LINE = 240
+"""Characters of a line of the diff."""
 _LONG = 120
+"""Characters; a longer line is compared by sentences."""
 _LIKE = 0.3
+"""Similarity, from 0 to 1, from which a chunk counts as the successor of a text."""
 _SENTENCE_END = re.compile(r"(?<=[.!?;:]) +")
 
 Json = dict[str, Any]
@@ -25,24 +29,24 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A cited chunk that no longer stands as it was."""
+    """A cited chunk whose text has changed."""
 
     path: str
     old: str
     old_url: str | None
     new: Passage | None
-    """What took its place; None where nothing did."""
-    page_gone: bool = False
+    """The chunk that replaces it, or None."""
+    document_deleted: bool = False
 
 
-def stands_in(text: str, passages: Sequence[Passage]) -> bool:
-    """Whether the text's lines still follow each other in the page, however it is cut."""
-    page = "\n".join(line for passage in passages for line in _lines(passage.text))
-    return "\n".join(["", *_lines(text), ""]) in f"\n{page}\n"
+def contains_text(text: str, passages: Sequence[Passage]) -> bool:
+    """Return True if the passages of a document contain the text's lines in order."""
+    document = "\n".join(line for passage in passages for line in _lines(passage.text))
+    return "\n".join(["", *_lines(text), ""]) in f"\n{document}\n"
 
 
 def find_successor(text: str, passages: Sequence[Passage]) -> Passage | None:
-    """The chunk of the page that has most of the text's words in their order."""
+    """Return the chunk that is most similar to the text, or None."""
     words = text.split()
     ranked = [
         (SequenceMatcher(None, words, passage.text.split(), autojunk=False).ratio(), passage)
@@ -53,29 +57,29 @@ def find_successor(text: str, passages: Sequence[Passage]) -> Passage | None:
 
 
 def change_note(changes: Sequence[Change], revision: str | None) -> Json:
-    """The message for a thread that cites these chunks."""
+    """Return the message for a thread that cites these chunks."""
     paths = list(dict.fromkeys(change.path for change in changes))
-    named = ", ".join(escape(inert(path)) for path in paths[:_SHOWN])
+    names = ", ".join(escape(inert(path)) for path in paths[:_MOST_CHANGES])
     intro = (
         ":memo: *The docs have changed since they were cited here.* "
         "Check the new text before you rely on the answer above."
     )
     blocks = [section(intro)]
-    for change in changes[:_SHOWN]:
+    for change in changes[:_MOST_CHANGES]:
         blocks += _blocks(change)
-    if len(changes) > _SHOWN:
-        blocks.append(section(f"{len(changes) - _SHOWN} more cited passages have changed."))
+    if len(changes) > _MOST_CHANGES:
+        blocks.append(section(f"{len(changes) - _MOST_CHANGES} more cited passages have changed."))
     tail = f"Docs at {code(revision)}. " if revision else ""
     tail += "Mention me to get the answer as of now."
     blocks.append(context("footnote_change", tail))
     return {
-        "text": f"The docs have changed since they were cited here: {named}",
+        "text": f"The docs have changed since they were cited here: {names}",
         "blocks": blocks,
     }
 
 
 def diff_lines(old: str, new: str) -> Iterator[str]:
-    """A unified diff without its head; long lines of prose are compared by sentences."""
+    """Yield a unified diff without its head; long lines are compared by sentences."""
     hunks = 0
     for line in list(unified_diff(_pieces(old), _pieces(new), n=1, lineterm=""))[2:]:
         if line.startswith("@@"):
@@ -83,22 +87,24 @@ def diff_lines(old: str, new: str) -> Iterator[str]:
             if hunks > 1:
                 yield "…"
         elif line.strip():
-            yield line if len(line) <= _LINE else f"{line[:_LINE]}…"
+            yield shorten_end(line, _LINE)
 
 
 def _blocks(change: Change) -> list[Json]:
     where = code(change.path)
-    was = link("as it was cited", change.old_url)
+    old = link("as it was cited", change.old_url)
     if change.new is None:
-        gone = "is no longer in the docs" if change.page_gone else "no longer has this passage"
-        return [section(f"{where} {gone} ({was})." if change.old_url else f"{where} {gone}.")]
+        gone = (
+            "is no longer in the docs" if change.document_deleted else "no longer has this passage"
+        )
+        return [section(f"{where} {gone} ({old})." if change.old_url else f"{where} {gone}.")]
     first, last = change.new.lines
     now = link(f"lines {first}-{last} now", change.new.url)
-    line = f"{where}: {was} → {now}" if change.old_url else f"{where}, {now}"
-    shown = list(diff_lines(change.old, change.new.text))
-    if len(shown) > _DIFF_LINES:
-        shown = [*shown[:_DIFF_LINES], f"… {len(shown) - _DIFF_LINES} more lines"]
-    text = {"type": "text", "text": "\n".join(shown) or " "}
+    line = f"{where}: {old} → {now}" if change.old_url else f"{where}, {now}"
+    diff = list(diff_lines(change.old, change.new.text))
+    if len(diff) > _DIFF_LINES:
+        diff = [*diff[:_DIFF_LINES], f"… {len(diff) - _DIFF_LINES} more lines"]
+    text = {"type": "text", "text": "\n".join(diff) or " "}
     preformatted = {"type": "rich_text_preformatted", "elements": [text]}
     return [section(line), {"type": "rich_text", "elements": [preformatted]}]
 

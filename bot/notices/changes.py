@@ -1,8 +1,7 @@
-"""When a page changes that a thread relies on, the thread hears of it: one note with the diff.
+"""Notes in threads that cite a document which has changed: one note with the diff.
 
-An answer's record -> what its chunks said, kept as long as notes may follow -> compared whenever
-the index has changed, whoever ran the ingest -> a note. Text that only moved, within its page or
-with it, has not changed.
+Record of an answer -> text of its cited chunks, stored while a note may follow -> compared whenever
+the index has changed, in whatever process -> a note. Text that was only moved counts as unchanged.
 """
 
 import hashlib
@@ -18,7 +17,7 @@ import sqlalchemy as sa
 from bot.journal.claims import Journal
 from bot.journal.database import insert
 from bot.journal.records import AnswerRecord, CitedText
-from bot.notices.change_note import Change, change_note, find_successor, stands_in
+from bot.notices.change_note import Change, change_note, contains_text, find_successor
 from bot.notices.once import Announcements
 from ingest.documents import Passage
 from ingest.index import Index
@@ -34,7 +33,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class _Cited:
-    """A chunk as an answer cited it."""
+    """A chunk that an answer cites, with its hash at that time."""
 
     id: str
     path: str
@@ -42,7 +41,7 @@ class _Cited:
 
 
 class Changes:
-    """Remembers what was cited, and looks now and then whether it still stands."""
+    """Stores the text of cited chunks, and compares it with the present docs."""
 
     def __init__(
         self,
@@ -52,7 +51,7 @@ class Changes:
         wanted: Callable[[str], bool],
         days: int,
     ) -> None:
-        """``wanted``: whether a channel's threads want to hear of changes."""
+        """``wanted`` tells if a channel wants change notes; ``days`` is the age of threads."""
         self._journal, self._index = journal, index
         self._announcements = announcements
         self._wanted = wanted
@@ -61,6 +60,7 @@ class Changes:
         self._seen: object = None
 
     def tend(self) -> None:
+        """Store newly cited text; if the index has changed, post notes."""
         if not self._seconds:
             return
         self._remember()
@@ -73,14 +73,14 @@ class Changes:
             self._seen = state
 
     def _remember(self) -> None:
-        """Keep what newly cited chunks say, before an ingest can overwrite it."""
+        """Store the text of newly cited chunks, before an ingest can replace it."""
         now = time.time()
         since = max(self._remembered - _OVERLAP_SECONDS, now - self._seconds)
         cited = {c.hash: (c.id, r.at) for r in self._answers(since) for c in _citations(r)}
-        found = self._passages([ident for ident, _ in cited.values()]) if cited else {}
+        passages = self._passages([ident for ident, _ in cited.values()]) if cited else {}
         with self._journal.session() as session:
             for hash_, (ident, at) in cited.items():
-                passage = found.get(ident)
+                passage = passages.get(ident)
                 if passage is not None and passage.hash == hash_:
                     values = {"text": passage.text, "url": passage.url, "at": at}
                     if not insert(session, CitedText, hash=hash_, **values):
@@ -88,7 +88,7 @@ class Changes:
         self._remembered = now
 
     def _announce(self) -> None:
-        """Tell every thread what it has not been told yet."""
+        """Post a note in every thread with changes that were not announced there."""
         since = time.time() - self._seconds
         threads: dict[Thread, dict[str, _Cited]] = defaultdict(dict)
         for record in self._answers(since):
@@ -96,22 +96,22 @@ class Changes:
             threads[thread].update((cited.hash, cited) for cited in _citations(record))
         changes = self._changes({h: c for cited in threads.values() for h, c in cited.items()})
         for thread, cited in threads.items():
-            # What was cited in its new form, too, is known in the thread.
-            mine = {
+            # A thread that also cites the new text knows it already.
+            of_thread = {
                 hash_: changes[hash_]
                 for hash_ in cited
                 if hash_ in changes and _now(changes[hash_]) not in cited
             }
-            if mine:
-                self._tell(thread, mine)
+            if of_thread:
+                self._post(thread, of_thread)
         with self._journal.session() as session:
             session.execute(sa.delete(CitedText).where(CitedText.at < since))
 
-    def _tell(self, thread: Thread, changes: Mapping[str, Change]) -> None:
+    def _post(self, thread: Thread, changes: Mapping[str, Change]) -> None:
         prefix = f"change {' '.join(thread)} "
         pairs = {f"{hash_} {_now(change)}": change for hash_, change in changes.items()}
-        told = self._announcements.told(prefix)
-        fresh = [pair for pair in pairs if pair not in told]
+        announced = self._announcements.announced(prefix)
+        fresh = [pair for pair in pairs if pair not in announced]
         if not fresh:
             return
         name = prefix + hashlib.sha256("\n".join(sorted(fresh)).encode()).hexdigest()[:16]
@@ -122,27 +122,31 @@ class Changes:
             self._announcements.post(name, thread[1], note, thread[2])
 
     def _changes(self, cited: Mapping[str, _Cited]) -> dict[str, Change]:
-        """By hash: the cited chunks that no longer stand, where it is known what they said."""
+        """Changes by hash of the cited chunk, for chunks whose old text is stored."""
         if not cited:
             return {}
         same = self._passages([chunk.id for chunk in cited.values()])
         gone = [c for c in cited.values() if c.id not in same or same[c.id].hash != c.hash]
         with self._journal.session() as session:
-            known = sa.select(CitedText).where(CitedText.hash.in_([c.hash for c in gone]))
-            texts = {row.hash: row for row in session.scalars(known)}
-        found = ((c, self._change(c, texts[c.hash])) for c in gone if c.hash in texts)
-        return {chunk.hash: change for chunk, change in found if change is not None}
+            query = sa.select(CitedText).where(CitedText.hash.in_([c.hash for c in gone]))
+            texts = {row.hash: row for row in session.scalars(query)}
+        changes = ((c, self._change(c, texts[c.hash])) for c in gone if c.hash in texts)
+        return {chunk.hash: change for chunk, change in changes if change is not None}
 
-    def _change(self, cited: _Cited, was: CitedText) -> Change | None:
-        """What became of a chunk; None where its text stands elsewhere."""
-        page = self._index.page(cited.path)
-        if page is None or page.info.path != cited.path:
-            hits = self._index.search(was.text, k=5).passages
-            moved = any(hit.hash == cited.hash or stands_in(was.text, [hit]) for hit in hits)
-            return None if moved else Change(cited.path, was.text, was.url, None, page_gone=True)
-        if stands_in(was.text, page.passages):
+    def _change(self, cited: _Cited, old: CitedText) -> Change | None:
+        """Return the change of a chunk, or None if its text still exists somewhere."""
+        document = self._index.document(cited.path)
+        if document is None or document.info.path != cited.path:
+            hits = self._index.search(old.text, k=5).passages
+            moved = any(hit.hash == cited.hash or contains_text(old.text, [hit]) for hit in hits)
+            return (
+                None
+                if moved
+                else Change(cited.path, old.text, old.url, None, document_deleted=True)
+            )
+        if contains_text(old.text, document.passages):
             return None
-        return Change(cited.path, was.text, was.url, find_successor(was.text, page.passages))
+        return Change(cited.path, old.text, old.url, find_successor(old.text, document.passages))
 
     def _answers(self, since: float) -> Iterator[AnswerRecord]:
         for record in self._journal.answers(since=since, limit=None):

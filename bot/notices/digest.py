@@ -1,6 +1,6 @@
-"""Once a week: what the docs could not answer -> one message to the docs channel.
+"""The weekly message to the docs channel about questions that the docs could not answer.
 
-What was asked in private channels and direct messages is counted there, and never quoted.
+Questions in private channels and direct messages are counted, but never quoted.
 """
 
 import logging
@@ -21,21 +21,25 @@ from bot.settings import BotSettings
 from bot.slack.clients import SLACK_FAILED, Clients, slack_error
 from ingest.index import Index
 from ingest.runs.schedule import last_due, read_trigger
+from ingest.shorten import shorten_end
 
 log = logging.getLogger(__name__)
 
 GRACE = timedelta(hours=24)
-"""A digest that nobody could send on time is sent so much later at the latest."""
+"""A late digest is sent up to this long after its time."""
 PERIOD = timedelta(days=7)
-_SHOWN = 8
+_MOST_LINES = 8
+"""Lines in each part of the digest."""
 _LINKED = 3
-_WORDS = 140
+"""Questions of a gap that are linked."""
+_TEXT = 140
+"""Characters of a topic, a reason or a path."""
 
 Json = dict[str, Any]
 
 
 class Digest:
-    """Looks now and then whether a digest is due, and sends it."""
+    """Sends the digest when it is due."""
 
     def __init__(
         self,
@@ -52,7 +56,7 @@ class Digest:
         self._trigger = read_trigger(settings.digest_at, timezone, "FOOTNOTE_DIGEST_AT")
 
     def tend(self, now: datetime | None = None) -> None:
-        """Send the newest digest that is due, unless it was sent or there is nothing to tell."""
+        """Send the newest due digest, unless it was sent already or has no content."""
         due = last_due(self._trigger, now or datetime.now(UTC), GRACE)
         if self._channel is None or due is None:
             return
@@ -60,18 +64,18 @@ class Digest:
         name = f"digest {self._channel} {due.isoformat()}"
         if not self._announcements.claim(name):
             return
-        made = read_report(self._journal, self._index, due - PERIOD, due)
-        if not made.answers:
+        report = read_report(self._journal, self._index, due - PERIOD, due)
+        if not report.answers:
             self._announcements.finish(name)
             return
         public = _Public(self._clients)
-        shown = [asked for asked in _listed(made) if public(asked.channel)]
-        message = digest_message(made, public, permalinks(shown, self._clients.hint))
+        questions = [asked for asked in _listed(report) if public(asked.channel)]
+        message = digest_message(report, public, permalinks(questions, self._clients.hint))
         self._announcements.post(name, self._channel, message, None)
 
 
 class _Public:
-    """Whether everybody in the workspace may read a channel; one that is not told is private."""
+    """Tells if everybody in the workspace may read a channel; without an answer it is private."""
 
     def __init__(self, clients: Clients) -> None:
         self._client = clients.hint
@@ -92,27 +96,27 @@ class _Public:
         return bool(info.get("is_channel")) and not any(info.get(kind) for kind in kinds)
 
 
-def _listed(made: Report) -> Iterator[AskedQuestion]:
-    for gap in made.gaps:
+def _listed(report: Report) -> Iterator[AskedQuestion]:
+    for gap in report.gaps:
         yield from gap.questions[:_LINKED]
-    for complaint in made.complaints[:_SHOWN]:
+    for complaint in report.complaints[:_MOST_LINES]:
         yield complaint.question
 
 
 def digest_message(
-    made: Report, public: Callable[[str], bool], links: Mapping[str, str]
+    report: Report, public: Callable[[str], bool], links: Mapping[str, str]
 ) -> dict[str, Any]:
-    """The message; ``links`` has the address of a question by answer id. Pure."""
-    unanswered = sum(len(gap.questions) for gap in made.gaps)
-    days = f"{made.begin:%d %b} to {made.end - timedelta(seconds=1):%d %b}"
+    """Return the message. ``links`` has addresses of questions by answer id. Pure."""
+    unanswered = sum(len(gap.questions) for gap in report.gaps)
+    days = f"{report.begin:%d %b} to {report.end - timedelta(seconds=1):%d %b}"
     sections = [
-        _numbers(made),
-        "\n".join(_gaps(made.gaps, public, links)),
-        "\n".join(_complaints(made.complaints, public, links)),
-        "\n".join(_stale(made)),
+        _numbers(report),
+        "\n".join(_gaps(report.gaps, public, links)),
+        "\n".join(_complaints(report.complaints, public, links)),
+        "\n".join(_stale(report)),
     ]
     tail = "`footnote report --html FILE` shows all of it, with plots."
-    answers = counted(made.answers, "answer")
+    answers = counted(report.answers, "answer")
     return {
         "text": f"Docs digest, {days}: {answers}, {unanswered} not in the docs",
         "blocks": [
@@ -123,16 +127,16 @@ def digest_message(
     }
 
 
-def _numbers(made: Report) -> str:
+def _numbers(report: Report) -> str:
     verdicts = ", ".join(
-        f"{count} {verdict_words(verdict)}" for verdict, count in made.verdicts.items()
+        f"{count} {verdict_words(verdict)}" for verdict, count in report.verdicts.items()
     )
     return (
-        f"*{counted(made.answers, 'answer')}* to {counted(made.askers, 'person', 'people')}: "
+        f"*{counted(report.answers, 'answer')}* to {counted(report.askers, 'person', 'people')}: "
         f"{verdicts}. "
-        f"{seconds_words(made.p50)} median, {seconds_words(made.p95)} p95. "
-        f"{cost_words(made.cost_usd, made.unpriced)}. "
-        f"{counted(made.thumbs_up, 'thumb')} up, {len(made.complaints)} down."
+        f"{seconds_words(report.p50)} median, {seconds_words(report.p95)} p95. "
+        f"{cost_words(report.cost_usd, report.unpriced)}. "
+        f"{counted(report.thumbs_up, 'thumb')} up, {len(report.complaints)} down."
     )
 
 
@@ -141,19 +145,19 @@ def _gaps(
 ) -> Iterator[str]:
     if not gaps:
         return
-    shown = [
+    visible = [
         replace(gap, questions=questions)
         for gap in gaps
         if (questions := tuple(one for one in gap.questions if public(one.channel)))
     ]
-    shown.sort(key=lambda gap: -len(gap.questions))
+    visible.sort(key=lambda gap: -len(gap.questions))
     yield "*The docs had no answer to*"
-    for gap in shown[:_SHOWN]:
-        where = "".join(f" · {_place(asked, links)}" for asked in gap.questions[:_LINKED])
+    for gap in visible[:_MOST_LINES]:
+        where = "".join(f" · {_place(question, links)}" for question in gap.questions[:_LINKED])
         yield f"• {len(gap.questions)} × {_short(gap.topic)}{where}"
-    if len(shown) > _SHOWN:
-        yield f"• and {len(shown) - _SHOWN} more"
-    hidden = sum(len(gap.questions) for gap in gaps) - sum(len(gap.questions) for gap in shown)
+    if len(visible) > _MOST_LINES:
+        yield f"• and {len(visible) - _MOST_LINES} more"
+    hidden = sum(len(gap.questions) for gap in gaps) - sum(len(gap.questions) for gap in visible)
     if hidden:
         yield f"• {hidden} × asked in private"
 
@@ -161,22 +165,22 @@ def _gaps(
 def _complaints(
     complaints: Sequence[Complaint], public: Callable[[str], bool], links: Mapping[str, str]
 ) -> Iterator[str]:
-    shown = [complaint for complaint in complaints if public(complaint.question.channel)]
-    if not shown:
+    visible = [complaint for complaint in complaints if public(complaint.question.channel)]
+    if not visible:
         return
     yield "*Thumbs down*"
-    for complaint in shown[:_SHOWN]:
+    for complaint in visible[:_MOST_LINES]:
         pages = ", ".join(_code(page) for page in complaint.pages[:3])
         about = f" · {pages}" if pages else ""
         reason = _short(complaint.reason) or "_no reason given_"
         yield f"• {reason}{about} · {_place(complaint.question, links)}"
 
 
-def _stale(made: Report) -> Iterator[str]:
-    if not made.stale:
+def _stale(report: Report) -> Iterator[str]:
+    if not report.stale:
         return
     yield "*Old pages that answers cite*"
-    for page in made.stale[:_SHOWN]:
+    for page in report.stale[:_MOST_LINES]:
         owner = f", owner {_short(page.info.owner)}" if page.info.owner else ""
         yield (
             f"• {_code(page.info.path)}: cited by {counted(page.answers, 'answer')}, "
@@ -189,12 +193,8 @@ def _place(asked: AskedQuestion, links: Mapping[str, str]) -> str:
 
 
 def _short(text: str) -> str:
-    return escape(_cut(text))
+    return escape(shorten_end(text, _TEXT))
 
 
 def _code(path: str) -> str:
-    return code(_cut(path))
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _WORDS else f"{text[: _WORDS - 1]}…"
+    return code(shorten_end(path, _TEXT))

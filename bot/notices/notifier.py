@@ -1,4 +1,4 @@
-"""What Footnote says without being asked, in a thread of its own: the digest, and changed pages."""
+"""The thread that posts the weekly digest and the notes on changed documents."""
 
 import logging
 import threading
@@ -15,13 +15,13 @@ from ingest.index import Index
 
 log = logging.getLogger(__name__)
 
-LOOK_SECONDS = 20.0
-"""How often is looked whether there is something to say."""
+POLL_SECONDS = 20.0
+"""Seconds between checks."""
 _STOP_SECONDS = 5.0
 
 
 class Notices:
-    """``wanted``: whether a channel's threads want to hear of changed pages."""
+    """Runs the digest and the change notes. ``wanted`` tells if a channel wants change notes."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class Notices:
                 try:
                     task()
                 except FootnoteError as error:
-                    log.warning("A notice has to wait: %s", error)
-                except Exception:  # the edge of the thread: a database that is away comes back
+                    log.warning("A notice is delayed: %s", error)
+                except Exception:  # the edge of the thread: a database may be down for a while
                     log.exception("a notice failed")
-            self._stopping.wait(LOOK_SECONDS)
+            self._stopping.wait(POLL_SECONDS)

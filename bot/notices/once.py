@@ -1,7 +1,7 @@
-"""What Footnote says without being asked is said once: claimed in the journal, then posted.
+"""Notices that are posted once: claimed in the journal, then posted.
 
-A claim whose post did not end, because the process died or Slack was away, is taken up again a few
-times. After a response that was lost Slack may show it twice; that is better than never.
+A claimed notice that was not posted, because the process died or Slack was down, is retried a few
+times. If only Slack's response was lost, the notice appears twice, which is better than never.
 """
 
 import logging
@@ -26,6 +26,8 @@ _KEEP_SECONDS = 120 * 86_400.0
 
 
 class Announcements:
+    """Notices, each posted once by one of all replicas."""
+
     def __init__(self, journal: Journal, client: WebClient) -> None:
         self._journal = journal
         self._client = client
@@ -34,7 +36,7 @@ class Announcements:
             session.execute(sa.delete(Announcement).where(old))
 
     def claim(self, name: str, detail: Sequence[str] = ()) -> bool:
-        """True for one caller only; later once more, where the post that followed did not end."""
+        """Return True for one caller only, and again later if the notice was not posted."""
         now = time.time()
         values = {"at": now, "attempts": 1, "done": False, "detail": list(detail)}
         with self._journal.session() as session:
@@ -42,7 +44,7 @@ class Announcements:
         return claimed or self._claim_again(name, now)
 
     def post(self, name: str, channel: str, message: dict[str, Any], thread_ts: str | None) -> bool:
-        """Post what was claimed; False where that failed, for now or for good."""
+        """Post a claimed notice; return False if Slack refused it, for now or for good."""
         try:
             self._client.chat_postMessage(
                 channel=channel,
@@ -61,34 +63,34 @@ class Announcements:
         return True
 
     def finish(self, name: str) -> None:
-        """Nothing more is to be done about it."""
+        """Mark a notice as done."""
         self._change(Announcement.name == name, done=True)
 
-    def told(self, prefix: str) -> set[str]:
-        """What the announcements whose names begin so were about, but for those still to come."""
-        over = Announcement.done.is_(True) | (Announcement.attempts >= MAX_ATTEMPTS)
-        named = Announcement.name.startswith(prefix, autoescape=True)
+    def announced(self, prefix: str) -> set[str]:
+        """Return the details of all finished notices whose names begin with ``prefix``."""
+        is_over = Announcement.done.is_(True) | (Announcement.attempts >= MAX_ATTEMPTS)
+        has_prefix = Announcement.name.startswith(prefix, autoescape=True)
         with self._journal.session() as session:
-            rows = session.scalars(sa.select(Announcement.detail).where(named, over))
+            rows = session.scalars(sa.select(Announcement.detail).where(has_prefix, is_over))
             return {str(item) for detail in rows for item in detail}
 
     def unfinished(self, prefix: str) -> bool:
-        """Whether a post is still to be tried again."""
-        left = Announcement.done.is_(False) & (Announcement.attempts < MAX_ATTEMPTS)
+        """Return True if a notice with this prefix will be retried."""
+        is_open = Announcement.done.is_(False) & (Announcement.attempts < MAX_ATTEMPTS)
         recent = Announcement.at > time.time() - MAX_ATTEMPTS * 2 * RETRY_SECONDS
-        named = Announcement.name.startswith(prefix, autoescape=True)
+        has_prefix = Announcement.name.startswith(prefix, autoescape=True)
+        query = sa.select(Announcement.name).where(has_prefix, is_open, recent).limit(1)
         with self._journal.session() as session:
-            found = sa.select(Announcement.name).where(named, left, recent).limit(1)
-            return session.scalar(found) is not None
+            return session.scalar(query) is not None
 
     def _claim_again(self, name: str, now: float) -> bool:
-        left = (
+        is_due = (
             (Announcement.name == name)
             & Announcement.done.is_(False)
             & (Announcement.attempts < MAX_ATTEMPTS)
             & (Announcement.at < now - RETRY_SECONDS)
         )
-        return self._change(left, at=now, attempts=Announcement.attempts + 1)
+        return self._change(is_due, at=now, attempts=Announcement.attempts + 1)
 
     def _change(self, where: sa.ColumnElement[bool], **values: object) -> bool:
         with self._journal.session() as session:

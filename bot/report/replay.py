@@ -144,6 +144,6 @@ def _from_slack(record: AnswerRecord) -> Conversation:
     if question is None:
         raise FootnoteError(f"the question of {record.id} is no longer a question in Slack.")
     name_of = People(client).name
-    config = read_config_file(read_settings(IndexSettings), SECTIONS)
+    config = read_config_file(read_settings(IndexSettings).config, SECTIONS)
     channel = read_channels(config, read_collections(config)).of(record.channel, name_of)
     return channel.applied_to(build_conversation(question, thread, me, name_of))

@@ -14,7 +14,7 @@ from urllib.parse import unquote, urlsplit
 
 from bot.reading.message import RUNBOOK
 from bot.runbooks.alert import Alert, is_code, is_compound, words_in
-from ingest.documents import DocumentInfo, Page, Passage
+from ingest.documents import DocumentInfo, IndexedDocument, Passage
 from ingest.index import Index
 
 _TO_DO = re.compile(
@@ -75,7 +75,7 @@ class _Search:
                     return Runbook(passages, f"the name {name}")
         return None
 
-    def _page_at(self, address: str) -> Page | None:
+    def _page_at(self, address: str) -> IndexedDocument | None:
         """The document that an address opens; None if it may be several."""
         wanted = _parts(unquote(urlsplit(address).path))
         is_runbook = address in self._alert.addresses
@@ -91,11 +91,11 @@ class _Search:
 
     def _is_in_docs_repo(self, address: str, path: str) -> bool:
         """Whether an address leads to the docs repo, at any revision."""
-        page = self._index.page(path)
+        page = self._index.document(path)
         url = page.passages[0].url if page and page.passages else None
         return url is not None and _place(url) == _place(address)
 
-    def _one_of(self, paths: Sequence[str]) -> Page | None:
+    def _one_of(self, paths: Sequence[str]) -> IndexedDocument | None:
         """The only document of these, or the one that shares most words with service or title."""
         for texts in (self._alert.services, self._alert.titles):
             if len(paths) < 2:
@@ -104,7 +104,7 @@ class _Search:
             shared = [len(words.intersection(words_in(path))) for path in paths]
             if shared.count(max(shared)) == 1:
                 paths = [paths[shared.index(max(shared))]]
-        return self._index.page(paths[0]) if len(paths) == 1 else None
+        return self._index.document(paths[0]) if len(paths) == 1 else None
 
     def _called(self, name: str) -> tuple[Passage, ...]:
         """The document with the name of the alert."""
@@ -141,11 +141,11 @@ class _Search:
         document has to read like a runbook."""
         if name in self._alert.names:
             return True
-        page = self._index.page(path)
+        page = self._index.document(path)
         headings = {h for p in page.passages for h in (p.title, *p.heading)} if page else ()
         return any(_ABOUT_ALERTS.search(" ".join(words_in(text))) for text in (path, *headings))
 
-    def _linked(self, page: Page, address: str) -> tuple[Passage, ...]:
+    def _linked(self, page: IndexedDocument, address: str) -> tuple[Passage, ...]:
         """The section that the address names, else the best part of the document."""
         fragment = _folded(unquote(urlsplit(address).fragment))
         section = tuple(p for p in page.passages if fragment in map(_folded, p.heading))

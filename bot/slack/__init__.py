@@ -1,1 +1,1 @@
-"""The workspace at the other end: clients, events transport, people, links to messages."""
+"""The connection to the Slack workspace: Web API clients, events, people, links to messages."""

@@ -1,4 +1,4 @@
-"""Web API clients, one a purpose: reading may be repeated, posting may not, hints give up."""
+"""Web API clients by purpose: reads are repeated, posts are not, hints fail at once."""
 
 import logging
 import re
@@ -20,46 +20,46 @@ from bot.slack.identity import Identity
 from ingest.errors import FootnoteError, SettingsError
 
 SLACK_FAILED = (SlackApiError, OSError, HTTPException)
-"""Everything a Web API call may raise when Slack refuses it or cannot be reached."""
-# What Slack's error codes mean for whoever made the call; all others are final for that call.
+"""Exceptions of a Web API call that Slack refuses, or that does not reach Slack."""
+# Error codes of Slack by their meaning for the caller; all others are final for that call.
 LIMITED = frozenset({"ratelimited", "rate_limited"})
-"""Nothing was done: later it will be."""
+"""Slack did nothing; a later call will succeed."""
 TROUBLE = frozenset({
     "internal_error", "fatal_error", "service_unavailable", "request_timeout",
     "team_added_to_org", "external_channel_migrating", "unknown",
 })  # fmt: skip
-"""Slack has trouble of its own: nobody knows whether it was done."""
+"""Slack has an internal problem; the call may have been carried out or not."""
 CONTENT = frozenset({
     "invalid_blocks", "invalid_blocks_format", "msg_blocks_too_long", "msg_blocks_too_many",
     "msg_too_long", "markdown_text_conflict", "no_text", "invalid_attachments", "invalid_arguments",
 })  # fmt: skip
-"""The message as it is will never be taken; in a plainer form it may be."""
+"""Slack never accepts this message, but perhaps a plainer one."""
 METADATA = frozenset({
     "metadata_too_large", "invalid_metadata_format", "invalid_metadata_schema",
 })  # fmt: skip
-"""It will be taken with less beside it."""
+"""Slack accepts the message with less metadata."""
 UNAVAILABLE = frozenset({
     "not_authorized", "missing_scope", "unknown_method", "method_deprecated", "no_permission",
     "not_allowed_token_type", "feature_not_enabled", "access_denied",
 })  # fmt: skip
-"""This workspace or this app will never have it."""
+"""This workspace or this app cannot make the call at all."""
 GONE = frozenset({"message_not_found", "channel_not_found", "thread_not_found"})
-"""What was asked for is not there any more, which says nothing about the next."""
+"""The message or channel does not exist any more; calls about others may succeed."""
 _CLOSED = frozenset({
     "not_in_channel", "is_archived", "is_inactive", "thread_locked",
     "cannot_reply_to_message", "messages_tab_disabled", "cannot_dm_bot", "user_not_found",
     "user_disabled", "user_is_bot", "user_not_in_channel", "restricted_action",
 })  # fmt: skip
-"""The place takes nothing from this app, now and later; ``restricted_action`` has longer forms."""
+"""The channel accepts nothing from this app; ``restricted_action`` has longer forms."""
 
 
 SILENT = logging.getLogger("slack_sdk.footnote")
-"""For clients: what fails is told or logged by whoever made the call."""
+"""Logger for clients: callers log or report their failures themselves."""
 SILENT.setLevel(logging.CRITICAL)
 
 
 class _TroubleRetryHandler(RetryHandler):
-    """Repeats a call that ended in Slack's own trouble, told by the status or in the answer."""
+    """Repeats a call that failed for an internal problem of Slack, by its status or error code."""
 
     def _can_retry(self, *, response: HttpResponse | None = None, **_: object) -> bool:
         if response is None:
@@ -69,27 +69,30 @@ class _TroubleRetryHandler(RetryHandler):
 
 @dataclass(frozen=True, slots=True)
 class Clients:
+    """Web API clients by purpose."""
+
     read: WebClient
-    """Repeats a call after a lost connection, after ``Retry-After``, and when Slack has trouble."""
+    """Repeats a call after a lost connection, ``Retry-After`` or an internal problem of Slack."""
     post: WebClient
     """Waits for ``Retry-After``; never repeats after a lost connection, which could post twice."""
     hint: WebClient
-    """For what is nice to have: gives up at once."""
+    """For calls that may fail: never repeats, and has a short timeout."""
 
 
 class SlackRefused(FootnoteError):
-    """Slack cannot be reached, or does not take the tokens."""
+    """Slack cannot be reached, or refuses the tokens."""
 
 
 def open_clients(settings: BotSettings) -> Clients:
+    """Make the clients for the bot token. Raises SettingsError."""
     token = settings.bot_token.get_secret_value() if settings.bot_token else ""
     if not token.startswith("xoxb-"):
         raise SettingsError(
-            "SLACK_BOT_TOKEN is missing or no bot token. Copy the token that begins with xoxb- "
+            "SLACK_BOT_TOKEN is missing or not a bot token. Copy the token that begins with xoxb- "
             'from "OAuth & Permissions" of your Slack app.'
         )
     waits = RateLimitErrorRetryHandler(max_retry_count=4)
-    # A busy channel takes one message a second: an answer is worth waiting for.
+    # Slack limits a channel to about one message a second; an answer is worth waiting for.
     patient = RateLimitErrorRetryHandler(max_retry_count=60)
     base = settings.slack_api_url.rstrip("/") + "/"
     return Clients(
@@ -104,7 +107,7 @@ def _client(token: str, base: str, seconds: int, *retries: RetryHandler) -> WebC
 
 
 def identify(client: WebClient) -> Identity:
-    """Who the bot is."""
+    """Return the ids of the bot. Raises SlackRefused."""
     me = greet(client)
     return Identity(
         user_id=str(me["user_id"]),
@@ -115,12 +118,12 @@ def identify(client: WebClient) -> Identity:
 
 
 def greet(client: WebClient) -> SlackResponse:
-    """The first call to Slack, so wrong tokens and no network are told here."""
+    """Make the first call to Slack. Raises SlackRefused for wrong tokens or a broken network."""
     try:
         return client.auth_test()
     except SlackApiError as error:
         raise SlackRefused(
-            f"Slack does not take SLACK_BOT_TOKEN ({slack_error(error)}). Install the app in your "
+            f"Slack refuses SLACK_BOT_TOKEN ({slack_error(error)}). Install the app in your "
             'workspace again and copy the token from "OAuth & Permissions".'
         ) from error
     except (URLError, OSError, HTTPException) as error:
@@ -131,9 +134,10 @@ def greet(client: WebClient) -> SlackResponse:
 
 
 def is_passing(error: Exception) -> bool:
-    """Whether another attempt may succeed: Slack was not reached, is in trouble, or asks to wait.
+    """Return True if another attempt soon may succeed.
 
-    After most of these nobody knows whether the call was carried out.
+    That is so if Slack was not reached, has an internal problem, or asks to wait. In most of these
+    cases the call may have been carried out already.
     """
     if not isinstance(error, SlackApiError):
         return True
@@ -142,20 +146,20 @@ def is_passing(error: Exception) -> bool:
 
 
 def may_heal(error: Exception) -> bool:
-    """Whether the same call may succeed some day without anybody changing the channel.
+    """Return True if the same call may succeed some day without a change of the channel.
 
-    A revoked token is replaced, an outage ends, and an error that nobody has seen yet may pass:
-    only what Slack says of the place or of the app is final.
+    A revoked token gets replaced, an outage ends, and an unknown error may pass. Only errors about
+    the channel or the app are final.
     """
     code = slack_error(error)
     return not (code in _CLOSED | GONE | UNAVAILABLE or code.startswith("restricted_action"))
 
 
 def slack_error(error: Exception) -> str:
-    """Slack's error code, or the kind of failure; never a token or a payload."""
+    """Return Slack's error code, or the name of the exception; never a token or a payload."""
     if isinstance(error, SlackApiError):
         data = getattr(error.response, "data", error.response)
         code = str(data.get("error")) if isinstance(data, dict) else ""
-        # A gateway's HTML page ends up in the same place; it is no code.
+        # A gateway's HTML page can be in the same field.
         return code if re.fullmatch(r"[a-z0-9_]+", code) else "unknown"
     return type(error).__name__

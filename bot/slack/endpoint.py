@@ -1,7 +1,7 @@
-"""Slack's events endpoint over HTTP, behind a production server.
+"""The events endpoint over HTTP, behind a production server.
 
-Bolt checks the signature of what it can read. What it could not even read is turned away here: such
-a request is none of Slack's, and is no error of ours.
+Bolt checks the signature of requests that it can parse. Requests that it cannot parse do not come
+from Slack; they are refused here without an error in the log.
 """
 
 import contextlib
@@ -21,24 +21,24 @@ from ingest.errors import FootnoteError
 log = logging.getLogger(__name__)
 
 _MOST_BYTES = 4_000_000
-"""Slack's own payloads are far smaller; a larger one is refused unread."""
+"""Limit of a request; Slack's payloads are far smaller."""
 
 _CLOSED_WITHIN = 1.0
-"""Seconds; connections that stay open end with the process."""
+"""Seconds to wait for connections at the end."""
 
 Environ = dict[str, Any]
 Respond = Callable[..., Any]
 
 
 def listen(app: App, port: int) -> Callable[[], None]:
-    """Serve until the function that comes back is called."""
+    """Serve until the returned function is called. Raises FootnoteError."""
     try:
         address = ("0.0.0.0", port)  # noqa: S104  # Slack calls from outside
         listener = socket.create_server(address, backlog=128)
     except OSError as error:
         raise FootnoteError(
             f"port {port} cannot be used ({error.strerror}). "
-            "Stop what uses it, or choose another with --port."
+            "Stop the program that uses it, or choose another with --port."
         ) from error
     server = create_server(
         _readable(SlackRequestHandler(app)),
@@ -53,8 +53,8 @@ def listen(app: App, port: int) -> Callable[[], None]:
 
     def close() -> None:
         server.task_dispatcher.shutdown()
-        # The server's own thread closes it: that thread must not wait for a socket that is closed
-        # already. It may do so between the two steps of this call, which then writes to nobody.
+        # The server's thread closes its socket, since it would wait for a socket closed by another.
+        # It may do so before this call has written to its pipe, which is then closed.
         with contextlib.suppress(OSError):
             server.trigger.pull_trigger(server.close)
         thread.join(_CLOSED_WITHIN)
@@ -68,8 +68,8 @@ def _readable(handler: Callable[[Environ, Respond], Iterable[bytes]]) -> Callabl
         try:
             if re.fullmatch(r"[0-9]{0,12}", sent_at):
                 return handler(environ, respond)
-        except Exception as error:  # noqa: BLE001  # Bolt tells its own: this is a body it cannot read
-            log.info("turned away a request that is none of Slack's (%s)", type(error).__name__)
+        except Exception as error:  # noqa: BLE001  # Bolt reports its own: this is an unreadable body
+            log.info("refused a request that does not come from Slack (%s)", type(error).__name__)
         respond("400 Bad Request", [("Content-Type", "text/plain")])
         return [b""]
 

@@ -1,4 +1,4 @@
-"""What the app under trial may do: scopes and events, read from its manifest."""
+"""Scopes, events and shortcuts of the Slack app, read from its manifest."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +24,7 @@ class Manifest:
 
 
 def read_manifest(path: Path = MANIFEST) -> Manifest:
-    """The manifest from which the app is created, unless ``path`` names another."""
+    """Read the manifest from which the app is created, or another one."""
     data: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
     settings = data.get("settings", {})
     features = data.get("features", {})

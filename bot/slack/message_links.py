@@ -1,4 +1,4 @@
-"""A message -> its address in Slack, as far as Slack tells it."""
+"""A message -> its address in Slack."""
 
 import logging
 
@@ -11,7 +11,7 @@ log = logging.getLogger(__name__)
 
 
 def permalink(client: WebClient, channel: str, ts: str) -> str | None:
-    """Address of a message; None where Slack does not tell one."""
+    """Return the address of a message, or None if Slack gives none."""
     try:
         return ask_permalink(client, channel, ts)
     except SLACK_FAILED as error:
@@ -20,6 +20,6 @@ def permalink(client: WebClient, channel: str, ts: str) -> str | None:
 
 
 def ask_permalink(client: WebClient, channel: str, ts: str) -> str | None:
-    """Address of a message; raises what Slack fails with."""
+    """Return the address of a message. Raises the errors in ``SLACK_FAILED``."""
     link = client.chat_getPermalink(channel=channel, message_ts=ts).get("permalink")
     return openable(link) if isinstance(link, str) else None

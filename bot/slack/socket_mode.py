@@ -1,8 +1,9 @@
-"""Slack's events over Socket Mode: no public address, and no signature to check.
+"""Slack's events over Socket Mode, which needs no public address and no signatures.
 
-slack_sdk's own clients are left alone: the built-in one may read a socket that it has replaced, and
-spins where one ends without a close frame; that of websocket-client never notices a dead line, and
-leaves before the next one is open; the others need asyncio. Here one thread keeps a line open.
+The clients of slack_sdk are not used. The built-in one may read a socket that it has replaced, and
+spins after an end without a close frame. The one for websocket-client never notices a dead
+connection, and closes before the next one is open. The others need asyncio. Here one thread keeps a
+connection open.
 """
 
 import functools
@@ -27,40 +28,42 @@ from slack_sdk.socket_mode.request import SocketModeRequest
 from slack_sdk.socket_mode.response import SocketModeResponse
 
 from bot.slack.clients import LIMITED, SILENT, SLACK_FAILED, SlackRefused, is_passing, slack_error
-from bot.slack.socket_line import Json, Line, NotOpened
+from bot.slack.socket_connection import Connection, Json, NotOpened
 
 log = logging.getLogger(__name__)
 
 _CALL_SECONDS = 10
 _HANDLED_WITHIN = 10.0
-"""Seconds at the end for what was taken; what is not acknowledged then is delivered again."""
-_TOLD_EVERY = 60.0
+"""Seconds at the end for received events; Slack delivers the others again."""
+_LOG_EVERY = 60.0
+"""Seconds between two log lines about a socket that does not open."""
 _LONGEST_LIMIT = 600.0
-"""Seconds of ``Retry-After`` that are believed."""
+"""Longest ``Retry-After`` that is respected, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """Seconds."""
+    """Waiting times in seconds."""
 
     connect: float = 15
-    """What Slack has at the start to let us in."""
+    """Time for the first connection at the start."""
     hello: float = 15
+    """Time for Slack's hello."""
     silent: float = 30
-    """A line of which nothing is heard for so long is given up; it is pinged three times in it."""
+    """Silence after which a connection is replaced; it is pinged three times meanwhile."""
     linger: float = 5
-    """How long the old line is still read when a new one is open."""
+    """Time for which an old connection is still read after a new one has opened."""
     apart: float = 2
-    """Lines are opened no faster than this, however soon they end."""
+    """Least time between the openings of two connections."""
     pause: float = 0.5
-    """After the first attempt that failed; it doubles with each other one."""
+    """Pause after the first failed attempt; it doubles with each further one."""
     longest_pause: float = 15
     refused_pause: float = 60
-    """The longest one where Slack says no: somebody has to do something first."""
+    """Longest pause after a refusal by Slack, which somebody has to resolve."""
 
 
 class SlackSocket(BaseSocketModeClient):
-    """Bolt's client for Socket Mode. There is a line to Slack at any time, or another is tried."""
+    """Bolt's client for Socket Mode. It keeps a connection to Slack open."""
 
     def __init__(self, app: App, app_token: str, timing: Timing = Timing()) -> None:
         self.logger = app.logger
@@ -79,27 +82,31 @@ class SlackSocket(BaseSocketModeClient):
         self.closed = False
         self.timing = timing
         self._closing = threading.Event()
-        self._line: Line | None = None
-        self._lines: list[Line] = []
-        self._came_by: dict[str, Line] = {}
-        """What is not acknowledged yet, by the id of its envelope."""
-        self._told_at = -math.inf
-        self._is_deaf = False
+        self._connection: Connection | None = None
+        self._connections: list[Connection] = []
+        self._came_by: dict[str, Connection] = {}
+        """Connection by which each unacknowledged envelope came, by the envelope's id."""
+        self._logged_at = -math.inf
+        self._was_silent = False
 
     @property
-    def heard_at(self) -> float | None:
-        """When Slack was heard last, on the monotonic clock."""
-        return self._line.heard_at if self._line else None
+    def received_at(self) -> float | None:
+        """Monotonic time of the last frame from Slack, or None."""
+        return self._connection.received_at if self._connection else None
 
     def is_connected(self) -> bool:
-        """Whether Slack is heard: a line is open, and not silent for long."""
-        line = self._line
-        return line is not None and not line.to_replace.is_set() and self._patience(line) > 0
+        """Return True if a connection is open and has not been silent for long."""
+        connection = self._connection
+        return (
+            connection is not None
+            and not connection.to_replace.is_set()
+            and self._remaining(connection) > 0
+        )
 
     def connect(self) -> None:
-        """Open the first line, or say why there is none; then replace it as needed."""
+        """Open the first connection, and replace it as needed. Raises SlackRefused."""
         try:
-            self._line = self._open(until=time.monotonic() + self.timing.connect)
+            self._connection = self._open(until=time.monotonic() + self.timing.connect)
         except NotOpened as error:
             raise SlackRefused(
                 f"Slack's socket did not answer within {self.timing.connect:.0f} s ({error}). "
@@ -117,62 +124,69 @@ class SlackSocket(BaseSocketModeClient):
         self.close()
 
     def close(self) -> None:
-        """Take nothing more, acknowledge what was taken, and leave."""
+        """Stop receiving, acknowledge received events, and close."""
         self.closed = True
         self._closing.set()
         until = time.monotonic() + _HANDLED_WITHIN
         while self._came_by and time.monotonic() < until:
             time.sleep(0.02)
         self.message_workers.shutdown(wait=False, cancel_futures=True)
-        for line in list(self._lines):
-            line.close()
+        for connection in list(self._connections):
+            connection.close()
 
     def send_socket_mode_response(self, response: dict[str, Any] | SocketModeResponse) -> None:
-        """Acknowledge, on the line by which the envelope came while there is that one."""
+        """Acknowledge an envelope on the connection that brought it, or else on the present one."""
         content = response.to_dict() if isinstance(response, SocketModeResponse) else response
         message = json.dumps(content)
-        lines = dict.fromkeys((self._came_by.get(str(content.get("envelope_id"))), self._line))
-        if not any(line.send(message) for line in lines if line is not None):
-            log.debug("An acknowledgement found no line; Slack delivers the event again.")
+        connections = dict.fromkeys(
+            (self._came_by.get(str(content.get("envelope_id"))), self._connection)
+        )
+        if not any(
+            connection.send(message) for connection in connections if connection is not None
+        ):
+            log.debug("An acknowledgement could not be sent; Slack delivers the event again.")
 
     def _keep(self) -> None:
-        while (line := self._line) is not None and not self._closing.is_set():
+        while (connection := self._connection) is not None and not self._closing.is_set():
             try:
-                self._watch(line)
-                self._line = self._replace(line)
-            except Exception:  # the edge of the thread: without it nothing is heard ever again
+                self._watch(connection)
+                self._connection = self._replace(connection)
+            except Exception:  # the edge of the thread: without it no more events arrive
                 log.exception("keeping Slack's socket open failed")
                 self._closing.wait(self.timing.longest_pause)
 
-    def _replace(self, line: Line) -> Line | None:
-        """Another line, while the old one is still read for a moment; None when all is over."""
-        apart = self.timing.refused_pause if line.is_disabled else self.timing.apart
-        if self._closing.wait(max(0.0, line.opened_at + apart - time.monotonic())):
+    def _replace(self, connection: Connection) -> Connection | None:
+        """Open a new connection; the old one is read a little longer. None at the end."""
+        apart = self.timing.refused_pause if connection.is_disabled else self.timing.apart
+        if self._closing.wait(max(0.0, connection.opened_at + apart - time.monotonic())):
             return None
         another = self._open()
-        if not line.is_over:
-            leaving = threading.Timer(self.timing.linger, line.close)
+        if not connection.is_over:
+            leaving = threading.Timer(self.timing.linger, connection.close)
             leaving.daemon = True
             leaving.start()
         return another
 
-    def _watch(self, line: Line) -> None:
-        """Until there has to be another line."""
-        while (patience := self._patience(line)) > 0:
-            if line.to_replace.wait(patience):
+    def _watch(self, connection: Connection) -> None:
+        """Wait until the connection has to be replaced."""
+        while (remaining := self._remaining(connection)) > 0:
+            if connection.to_replace.wait(remaining):
                 return
         log.warning("Slack's socket was silent for %.0f s: opening another.", self.timing.silent)
-        self._is_deaf = True
-        line.cut()
+        self._was_silent = True
+        connection.cut()
 
-    def _patience(self, line: Line) -> float:
-        return line.heard_at + self.timing.silent - time.monotonic()
+    def _remaining(self, connection: Connection) -> float:
+        return connection.received_at + self.timing.silent - time.monotonic()
 
-    def _open(self, until: float = math.inf) -> Line | None:
-        """A line that hears; None when all is over. What fails is raised only before ``until``."""
+    def _open(self, until: float = math.inf) -> Connection | None:
+        """Open a connection, or return None at the end.
+
+        Failures are retried; with ``until``, a monotonic time, one that outlasts it is raised.
+        """
         for attempt in itertools.count():
             try:
-                return self._dial()
+                return self._connect_once()
             except Exception as error:  # whatever it is, the next attempt may succeed
                 if self._closing.is_set():
                     return None
@@ -180,59 +194,61 @@ class SlackSocket(BaseSocketModeClient):
                 late = time.monotonic() + pause > until
                 if until < math.inf and not _is_limited(error) and (late or not is_passing(error)):
                     raise
-                self._tell(error)
+                self._log_failure(error)
                 if self._closing.wait(pause):
                     return None
         return None
 
-    def _dial(self) -> Line | None:
+    def _connect_once(self) -> Connection | None:
         url = str(self.web_client.apps_connections_open(app_token=self.app_token)["url"])
-        self._lines = [each for each in self._lines if not each.is_over]
+        self._connections = [each for each in self._connections if not each.is_over]
         if self._closing.is_set():
             return None
-        line = Line(
+        connection = Connection(
             url,
             self.web_client.proxy,
             self._take,
             open_seconds=self.timing.hello,
             ping_seconds=self.timing.silent / 3,
         )
-        self._lines.append(line)
-        line.wait_for_hello()
+        self._connections.append(connection)
+        connection.wait_for_hello()
         if self._closing.is_set():
-            line.close()
+            connection.close()
             return None
-        if self._is_deaf:
-            self._is_deaf = False
-            log.info("Slack is heard again.")
-        return line
+        if self._was_silent:
+            self._was_silent = False
+            log.info("Events arrive from Slack again.")
+        return connection
 
     def _pause(self, error: Exception, attempt: int) -> float:
         longest = self.timing.longest_pause if is_passing(error) else self.timing.refused_pause
         pause = min(longest, self.timing.pause * 2.0 ** min(attempt, 16))
         return max(pause * random.uniform(0.5, 1.0), _retry_after(error))  # noqa: S311  # no secret
 
-    def _tell(self, error: Exception) -> None:
-        self._is_deaf = self._line is not None
+    def _log_failure(self, error: Exception) -> None:
+        self._was_silent = self._connection is not None
         now = time.monotonic()
-        if now - self._told_at >= _TOLD_EVERY:
-            self._told_at = now
-            log.warning("Slack's socket does not open (%s): trying until it does.", _reason(error))
+        if now - self._logged_at >= _LOG_EVERY:
+            self._logged_at = now
+            log.warning(
+                "Slack's socket does not open (%s): it is retried until it does.", _reason(error)
+            )
 
-    def _take(self, line: Line, message: Json) -> None:
-        """In the line's own thread: nothing here may wait."""
+    def _take(self, connection: Connection, message: Json) -> None:
+        """Handle a message in the thread of its connection, which must not wait."""
         if message.get("type") == "disconnect":
             if message.get("reason") == "link_disabled":
-                line.is_disabled = True
+                connection.is_disabled = True
                 log.error(
-                    "Socket Mode was switched off for the app: nothing is heard from Slack until "
+                    "Socket Mode was switched off for the app: no events arrive from Slack until "
                     "it is switched on again in the app's settings."
                 )
-            line.to_replace.set()
+            connection.to_replace.set()
         elif not self._closing.is_set():
             envelope = str(message.get("envelope_id"))
-            self._came_by[envelope] = line
-            with suppress(RuntimeError):  # the process ends just now
+            self._came_by[envelope] = connection
+            with suppress(RuntimeError):  # the process is ending
                 self.message_workers.submit(self._handle, envelope, message)
 
     def _handle(self, envelope: str, message: Json) -> None:
@@ -258,7 +274,7 @@ def _is_limited(error: Exception) -> TypeGuard[SlackApiError]:
 
 
 def _retry_after(error: Exception) -> float:
-    """Seconds for which Slack wants no other attempt."""
+    """Seconds that Slack asks to wait."""
     if not _is_limited(error):
         return 0.0
     headers = {name.lower(): value for name, value in error.response.headers.items()}

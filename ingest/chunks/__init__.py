@@ -1,1 +1,1 @@
-"""A Document -> its chunks. Pure."""
+"""A Document -> its chunks, by pure functions."""

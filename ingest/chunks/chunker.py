@@ -1,8 +1,8 @@
-"""Document -> chunks: pure, the same document always gives the same chunks.
+"""Document -> chunks. The same document always gives the same chunks.
 
-A chunk stays within one section and aims at 800 characters, without overlap: blocks are packed
-whole, a long section is divided evenly, and a block is cut only when it alone is too large (a fence
-at lines, a table at rows, prose at lines or sentences).
+A chunk stays within one section, has about 800 characters, and overlaps with no other. Blocks are
+kept whole and a long section is divided evenly. Only a block that is too large by itself is cut: a
+fence at lines, a table at rows, prose at lines or sentences.
 """
 
 import re
@@ -13,19 +13,21 @@ from math import ceil
 from ingest.chunks.pieces import Piece, halves, pieces_of, rendered
 from ingest.documents import Chunk
 from ingest.readers.loader import Document
-from ingest.readers.reading import Block, Reading
+from ingest.readers.parsed_file import Block, ParsedFile
 from ingest.readers.search_text import has_words
+from ingest.shorten import shorten_end
 
 CHUNKER_VERSION = 5
-"""Part of the index's identity: raised whenever chunks of the same file could differ."""
+"""Part of the index's identity: raise it whenever chunks of the same file can change."""
 
 TARGET = 800
+"""Characters of a chunk."""
 SLACK = 1.15
-"""How far past its even share a chunk may grow so that a block stays whole."""
+"""Factor by which a chunk may exceed its even share to keep a block whole."""
 LONGEST_LABEL = 160
-"""Characters of a title or heading that are kept."""
+"""Characters; longer titles and headings are shortened."""
 MOST_INTRODUCING = 8
-"""So many blocks at most introduce one together: a longer list of names is none of it."""
+"""Blocks that may introduce another one; a longer run is a list, not an introduction."""
 LABEL = re.compile(r" {0,3}(?:\*\*|__)?\w.{0,78}[\w)?](?:\*\*|__)?\s*")
 
 Fits = Callable[[str], bool]
@@ -33,34 +35,34 @@ Path = tuple[str, ...]
 
 
 def chunk_prefix(path: str) -> str:
-    """What the ids of a document's chunks begin with."""
+    """Return the prefix of the ids of a document's chunks."""
     return path.removesuffix(".md")
 
 
 def chunk_document(document: Document, fits: Fits) -> list[Chunk]:
-    """The chunks of a document, in order. ``fits``: does the embedder see all of a text?"""
-    title = _shortened(document.title, LONGEST_LABEL)
+    """Return the chunks in order. ``fits`` tells whether the embedder reads the whole of a text."""
+    title = shorten_end(document.title, LONGEST_LABEL)
     chunks: list[Chunk] = []
-    for path, blocks in _sections(document.reading):
+    for path, blocks in _sections(document.parsed):
         heading = _labels(title, path, fits)
-        for packed in _packed(blocks, document.reading):
+        for packed in _packed(blocks, document.parsed):
             chunks.extend(_fitted(packed, document, title, heading, fits))
     prefix = chunk_prefix(document.path)
     return [replace(c, id=f"{prefix}-{number}", number=number) for number, c in enumerate(chunks)]
 
 
-def _sections(reading: Reading) -> Iterator[tuple[Path, list[Block]]]:
-    """Blocks under one heading path; a heading without text of its own goes to the next one."""
+def _sections(parsed: ParsedFile) -> Iterator[tuple[Path, list[Block]]]:
+    """Yield heading paths with their blocks; a heading without text joins the next section."""
     path: list[Block] = []
     section: list[Block] = []
     labels: Path = ()
-    for block in reading.blocks:
+    for block in parsed.blocks:
         if block.kind == "heading":
             while path and path[-1].level >= block.level:
                 path.pop()
             path.append(block)
             below = tuple(heading.label for heading in path if heading.label)
-            if section and not (_is_bare(section, reading) and below[: len(labels)] == labels):
+            if section and not (_is_bare(section, parsed) and below[: len(labels)] == labels):
                 yield labels, section
                 section = []
             labels = below
@@ -69,33 +71,29 @@ def _sections(reading: Reading) -> Iterator[tuple[Path, list[Block]]]:
         yield labels, section
 
 
-def _is_bare(section: Sequence[Block], reading: Reading) -> bool:
-    """Whether there is nothing to read in it but its headings."""
+def _is_bare(section: Sequence[Block], parsed: ParsedFile) -> bool:
+    """Return True for a section with no words but its headings."""
     if len(section) > 3:
         return False
-    return all(block.kind == "heading" or not has_words(block, reading) for block in section)
+    return all(block.kind == "heading" or not has_words(block, parsed) for block in section)
 
 
 def _labels(title: str, path: Path, fits: Fits) -> Path:
-    """The heading path, shortened where it would take more than half of what the embedder sees."""
+    """Return the heading path, shortened to at most half of the embedder's limit."""
     limit = LONGEST_LABEL
-    labels = tuple(_shortened(label, limit) for label in path)
+    labels = tuple(shorten_end(label, limit) for label in path)
     while sum(map(len, labels)) > LONGEST_LABEL and limit > 10:
         prefix = " > ".join((title, *labels))
         if fits(f"{prefix}\n{prefix}"):
             break
         limit //= 2
-        labels = tuple(_shortened(label, limit) for label in path)
+        labels = tuple(shorten_end(label, limit) for label in path)
     return labels
 
 
-def _shortened(label: str, limit: int) -> str:
-    return label if len(label) <= limit else label[: limit - 1].rstrip() + "…"
-
-
-def _packed(blocks: Sequence[Block], reading: Reading) -> Iterator[list[Piece]]:
+def _packed(blocks: Sequence[Block], parsed: ParsedFile) -> Iterator[list[Piece]]:
     """Divide a section evenly, between blocks."""
-    pieces = [piece for block in blocks for piece in pieces_of(block, reading, TARGET)]
+    pieces = [piece for block in blocks for piece in pieces_of(block, parsed, TARGET)]
     total = sum(piece.size for piece in pieces)
     share = total / ceil(total / TARGET) * SLACK if total > TARGET else TARGET
     packed: list[Piece] = []
@@ -105,7 +103,7 @@ def _packed(blocks: Sequence[Block], reading: Reading) -> Iterator[list[Piece]]:
             introduction = _introduction(packed, room=share - piece.size)
             yield packed[: len(packed) - len(introduction)]
             packed = introduction
-            size = sum(kept.size for kept in packed)
+            size = sum(introducing.size for introducing in packed)
         packed.append(piece)
         size += piece.size
     if packed:
@@ -113,18 +111,18 @@ def _packed(blocks: Sequence[Block], reading: Reading) -> Iterator[list[Piece]]:
 
 
 def _introduction(packed: Sequence[Piece], room: float) -> list[Piece]:
-    """What stands at the end and introduces the next piece."""
-    kept: list[Piece] = []
+    """Return the last pieces that introduce the next one, if they fit into ``room``."""
+    introduction: list[Piece] = []
     for piece in reversed(packed[1:][-MOST_INTRODUCING:]):
         if not _introduces(piece) or piece.size > room:
             break
         room -= piece.size
-        kept.insert(0, piece)
-    return kept
+        introduction.insert(0, piece)
+    return introduction
 
 
 def _introduces(piece: Piece) -> bool:
-    """A heading, ``as follows:``, or a line of its own that is no sentence: ``Week 2: set up``."""
+    """Return True for a heading, ``as follows:``, or a short line like ``Week 2: set up``."""
     if piece.block.kind == "heading" or piece.lines[-1].rstrip().endswith(":"):
         return True
     is_line = piece.block.kind == "prose" and len(piece.lines) == 1
@@ -134,20 +132,20 @@ def _introduces(piece: Piece) -> bool:
 def _fitted(
     pieces: list[Piece], document: Document, title: str, heading: Path, fits: Fits
 ) -> Iterator[Chunk]:
-    """Halve what the embedder would not see to its end."""
-    reading = document.reading
-    text, search = rendered(pieces, reading)
+    """Yield one chunk, or several if the embedder would cut it off."""
+    parsed = document.parsed
+    text, search = rendered(pieces, parsed)
     chunk = Chunk(
         id="",
         path=document.path,
         number=0,
         title=title,
         heading=heading,
-        lines=(reading.number(pieces[0].start), reading.number(pieces[-1].end - 1)),
+        lines=(parsed.number(pieces[0].start), parsed.number(pieces[-1].end - 1)),
         text=text,
         search_text=search,
     )
-    smaller = [] if fits(chunk.embed_text) else halves(pieces, reading)
+    smaller = [] if fits(chunk.embed_text) else halves(pieces, parsed)
     if search and not smaller:
         yield chunk
     for half in smaller:

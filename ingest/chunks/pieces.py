@@ -7,17 +7,17 @@ from functools import cached_property
 from itertools import groupby
 from math import ceil
 
-from ingest.readers.reading import Block, Reading
+from ingest.readers.parsed_file import Block, ParsedFile
 from ingest.readers.search_text import search_text
 
 LONGEST_LINE = 1.5
-"""A line of more than so many targets is cut inside."""
+"""Multiple of the target; a longer line is cut inside."""
 LONGEST_REPEAT = 300
-"""Characters of a fence's opening or a table's head that are worth repeating."""
+"""Characters; a longer opening of a fence or head of a table is not repeated."""
 SHORTEST = 40
-"""Characters below which nothing is cut any more."""
+"""Characters; a shorter piece is never cut."""
 LONGEST_WORD = 4_000
-"""Of a longer one, such as a file encoded as letters, the beginning stands for all of it."""
+"""Characters; only the beginning of a longer word, such as a file in base64, is indexed."""
 DASHES = re.compile(r"-{4,}")
 BREAKS = (re.compile(r"[.!?]\s+|[。！？]"), re.compile(r"\s+"))
 _ENDLESS = re.compile(rf"[\w+/=%-]{{{LONGEST_WORD + 1},}}")
@@ -25,13 +25,13 @@ _ENDLESS = re.compile(rf"[\w+/=%-]{{{LONGEST_WORD + 1},}}")
 
 @dataclass(frozen=True)
 class Piece:
-    """A block, or as much of one as goes into a chunk."""
+    """A block, or a part of one that fits into a chunk."""
 
     block: Block
     start: int
-    """Index, in the reading, of the first of its lines."""
+    """Index of its first line in the file's lines."""
     lines: tuple[str, ...]
-    """As read; a line that was cut inside is the only one."""
+    """Its lines; a part of a line is a piece by itself."""
 
     @property
     def end(self) -> int:
@@ -42,32 +42,32 @@ class Piece:
         return sum(map(len, self.lines)) + len(self.lines)
 
 
-def pieces_of(block: Block, reading: Reading, target: int) -> list[Piece]:
-    """The whole block, or its parts if it is larger than the target."""
-    whole = Piece(block, block.start, reading.lines[block.start : block.end])
+def pieces_of(block: Block, parsed: ParsedFile, target: int) -> list[Piece]:
+    """Return the block as one piece, or its parts if it is larger than ``target`` characters."""
+    whole = Piece(block, block.start, parsed.lines[block.start : block.end])
     if whole.size <= target:
         return [whole]
     if block.parts:
-        return [piece for part in block.parts for piece in pieces_of(part, reading, target)]
+        return [piece for part in block.parts for piece in pieces_of(part, parsed, target)]
     return list(_by_lines(whole, target))
 
 
-def halves(pieces: Sequence[Piece], reading: Reading) -> list[list[Piece]]:
-    """Two lists of about the same size; none if there is nothing left to divide."""
+def halves(pieces: Sequence[Piece], parsed: ParsedFile) -> list[list[Piece]]:
+    """Divide pieces into two lists of about the same size; return no list if that is impossible."""
     if len(pieces) == 1:
         (piece,) = pieces
-        pieces = _smaller(piece, reading) if piece.size > SHORTEST else pieces
+        pieces = _smaller(piece, parsed) if piece.size > SHORTEST else pieces
     if len(pieces) == 1:
         return []
     middle = _middle([piece.size for piece in pieces])
     return [list(pieces[:middle]), list(pieces[middle:])]
 
 
-def _smaller(piece: Piece, reading: Reading) -> list[Piece]:
+def _smaller(piece: Piece, parsed: ParsedFile) -> list[Piece]:
     block = piece.block
     if block.parts and piece.end - piece.start == block.end - block.start:
         return [
-            Piece(part, part.start, reading.lines[part.start : part.end]) for part in block.parts
+            Piece(part, part.start, parsed.lines[part.start : part.end]) for part in block.parts
         ]
     if len(piece.lines) > 1:
         middle = _middle([len(line) + 1 for line in piece.lines])
@@ -80,7 +80,7 @@ def _smaller(piece: Piece, reading: Reading) -> list[Piece]:
 
 
 def _middle(sizes: Sequence[int]) -> int:
-    """How many of them make up about half, at least one and not all."""
+    """Return how many of the sizes make up about half: at least one, but not all."""
     half, running = sum(sizes) / 2, 0
     for count, size in enumerate(sizes[:-1], 1):
         running += size
@@ -90,7 +90,7 @@ def _middle(sizes: Sequence[int]) -> int:
 
 
 def _by_lines(piece: Piece, target: int) -> Iterator[Piece]:
-    """Even groups of lines; a line that is too long by itself is cut inside."""
+    """Yield even groups of lines; a line that is too long by itself is cut inside."""
     share = piece.size / ceil(piece.size / target) * 1.05
     first, size = 0, 0
     for index, line in enumerate(piece.lines):
@@ -125,34 +125,34 @@ def _last_break(pattern: re.Pattern[str], window: str) -> int:
     return max((match.end() for match in pattern.finditer(window)), default=0)
 
 
-def rendered(pieces: Sequence[Piece], reading: Reading) -> tuple[str, str]:
-    """The text that is shown of these pieces, and the text that is searched."""
-    shown: list[str] = []
+def rendered(pieces: Sequence[Piece], parsed: ParsedFile) -> tuple[str, str]:
+    """Return the text to show of these pieces, and the text to search."""
+    lines: list[str] = []
     searched: list[tuple[bool, str]] = []
     end, head = pieces[0].start, (0, 0)
     for _, group in groupby(pieces, key=lambda piece: id(piece.block)):
         run = list(group)
         if run[0].start > end:
-            shown.append("")
+            lines.append("")
         if head != run[0].block.head != (0, 0) and pieces[0].start > run[0].block.head[0]:
-            columns = "\n".join(reading.lines[slice(*run[0].block.head)])
+            columns = "\n".join(parsed.lines[slice(*run[0].block.head)])
             if len(columns) <= LONGEST_REPEAT:
-                shown.append(columns)
+                lines.append(columns)
                 searched.append((False, columns))
         head = run[0].block.head
         body = _body(run)
-        shown.append(_framed(body, run, reading))
-        searched.extend(_searched(body, run[0], reading))
+        lines.append(_framed(body, run, parsed))
+        searched.extend(_searched(body, run[0], parsed))
         end = run[-1].end
     cleaned = (
-        search_text(reading.syntax, "code" if code else "prose", "\n".join(t for _, t in group))
+        search_text(parsed.syntax, "code" if code else "prose", "\n".join(t for _, t in group))
         for code, group in groupby(searched, key=lambda item: item[0])
     )
-    return "\n".join(shown).strip("\n"), "\n".join(filter(None, cleaned))
+    return "\n".join(lines).strip("\n"), "\n".join(filter(None, cleaned))
 
 
 def _body(run: Sequence[Piece]) -> list[str]:
-    """The lines of one block's pieces; what was cut inside a line is put together again."""
+    """Return the lines of one block's pieces; parts of a line are joined again."""
     body: list[str] = []
     end = run[0].start
     for piece in run:
@@ -165,36 +165,36 @@ def _body(run: Sequence[Piece]) -> list[str]:
     return body
 
 
-def _framed(body: Sequence[str], run: Sequence[Piece], reading: Reading) -> str:
-    """With its block's header and footer, where it was cut away from them."""
+def _framed(body: Sequence[str], run: Sequence[Piece], parsed: ParsedFile) -> str:
+    """Add the header and footer of a block to pieces that lack them."""
     block = run[0].block
-    header, footer = _frame(block, reading)
+    header, footer = _frame(block, parsed)
     before = header if run[0].start >= block.start + block.header else ()
     after = footer if run[-1].end <= block.end - block.footer else ()
     return "\n".join((*before, *body, *after))
 
 
-def _frame(block: Block, reading: Reading) -> tuple[Sequence[str], Sequence[str]]:
-    header = reading.lines[block.start : block.start + block.header]
-    if block.kind == "table" and reading.syntax == "markdown":  # often padded to be aligned
+def _frame(block: Block, parsed: ParsedFile) -> tuple[Sequence[str], Sequence[str]]:
+    header = parsed.lines[block.start : block.start + block.header]
+    if block.kind == "table" and parsed.syntax == "markdown":  # often padded to be aligned
         header = tuple(DASHES.sub("---", " ".join(line.split())) for line in header)
-    footer = reading.lines[block.end - block.footer : block.end]
+    footer = parsed.lines[block.end - block.footer : block.end]
     worth_it = sum(map(len, header)) <= LONGEST_REPEAT
     return (header, footer) if worth_it else ((), ())
 
 
-def _searched(body: list[str], piece: Piece, reading: Reading) -> Iterator[tuple[bool, str]]:
-    """What of it is code, and what is not: only the latter is markup."""
+def _searched(body: list[str], piece: Piece, parsed: ParsedFile) -> Iterator[tuple[bool, str]]:
+    """Yield texts, with True for code, which has no markup."""
     block = piece.block
     if block.parts and len(body) == block.end - block.start:
         for part in block.parts:
             lines = body[part.start - block.start : part.end - block.start]
-            yield from _searched(lines, Piece(part, part.start, tuple(lines)), reading)
+            yield from _searched(lines, Piece(part, part.start, tuple(lines)), parsed)
     elif block.kind == "code":
         first = max(0, block.start + block.header - piece.start)
         last = min(len(body), block.end - block.footer - piece.start)
         yield True, "\n".join(body[first:last])
     elif block.kind == "table" and piece.start >= block.start + block.header:
-        yield False, "\n".join((*_frame(block, reading)[0], *body))
+        yield False, "\n".join((*_frame(block, parsed)[0], *body))
     else:
         yield False, "\n".join(body)

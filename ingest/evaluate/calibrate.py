@@ -18,7 +18,7 @@ from ingest.evaluate.evaluate import EVAL_FOLDER, corpus_folder, open_corpus
 from ingest.index import Index, open_index
 from ingest.index.folders import IndexFolder, live
 from ingest.settings import IndexSettings
-from ingest.terminal import Heard
+from ingest.terminal import ShowProgress
 
 WRONGLY_WEAK = 0.05
 """Largest share of answerable questions that may be called weak."""
@@ -116,12 +116,12 @@ def _check_gold_files(cases: Sequence[Case], indexed: Collection[str]) -> None:
 
 
 def ask_corpora(
-    grouped: Mapping[Path, Sequence[Case]], settings: IndexSettings, report: Heard
+    grouped: Mapping[Path, Sequence[Case]], settings: IndexSettings, report: ShowProgress
 ) -> tuple[list[tuple[Case, float]], list[IndexFolder]]:
     """Confidences of the index of each folder of documents, and the folders of these indexes."""
     values: list[tuple[Case, float]] = []
     folders: list[IndexFolder] = []
-    embedder = open_embedder(settings)
+    embedder = open_embedder(settings.embedder_source)
     cache = settings.data_dir / EVAL_FOLDER
     for docs, cases in sorted(grouped.items()):
         with open_corpus(docs, settings, embedder, cache=cache, report=report) as index:

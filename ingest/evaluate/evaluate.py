@@ -20,9 +20,9 @@ from ingest.evaluate.cases import Case
 from ingest.evaluate.scoring import Mark, averages, compare, mark
 from ingest.evaluate.shares import Share, share
 from ingest.index import Index, open_index
-from ingest.pipeline.run import Progress, run_ingest
+from ingest.pipeline.run import IngestProgress, run_ingest
 from ingest.settings import IndexSettings
-from ingest.terminal import Heard
+from ingest.terminal import ShowProgress
 
 COMPARABLE = ("embedder", "embedder_int8", "embedder_threads", "late_interaction")
 """Settings that change which passages are found, or how fast."""
@@ -71,12 +71,12 @@ def evaluate(
     settings: IndexSettings,
     *,
     cache: Path,
-    report: Heard,
+    report: ShowProgress,
 ) -> Evaluation:
     """Search for each case in the index of its folder; cases of type ``no_search`` are skipped."""
     marks: list[Mark] = []
     weak: list[bool] = []
-    embedder = open_embedder(settings)
+    embedder = open_embedder(settings.embedder_source)
     total = sum(map(len, grouped.values()))
     for docs, cases in sorted(grouped.items()):
         with open_corpus(docs, settings, embedder, cache=cache, report=report) as index:
@@ -92,7 +92,7 @@ def evaluate(
 
 @contextmanager
 def open_corpus(
-    docs: Path, settings: IndexSettings, embedder: Embedder, *, cache: Path, report: Heard
+    docs: Path, settings: IndexSettings, embedder: Embedder, *, cache: Path, report: ShowProgress
 ) -> Iterator[Index]:
     """Open the index of a folder of documents, and bring it up to date first."""
     corpus = settings.model_copy(
@@ -106,7 +106,7 @@ def open_corpus(
         }
     )
 
-    def listen(progress: Progress) -> None:
+    def listen(progress: IngestProgress) -> None:
         report(f"{docs.name}: {progress.stage}", progress.done, progress.total)
 
     corpus.data_dir.mkdir(parents=True, exist_ok=True)

@@ -1,6 +1,7 @@
-"""A query -> passages, by meaning and by words: the reading side of the store."""
+"""The reading side of the index: a query -> passages, by meaning and by words."""
 
-from ingest.index.index import DEFAULT_BUDGET, Index, IndexStatus, open_index
+from ingest.documents import DEFAULT_BUDGET
+from ingest.index.index import Index, IndexStatus, open_index
 from ingest.store.chroma import probe_server
 from ingest.store.terms import query_terms
 

@@ -1,20 +1,20 @@
-"""The threshold below which a result is called weak, kept with the index it was measured on."""
+"""The confidence below which a result is called weak, stored with the index it was measured on."""
 
 from collections.abc import Mapping
 from contextlib import closing, suppress
 
 from ingest.errors import IndexDamaged
 from ingest.index.folders import IndexFolder
-from ingest.store.pages import Pages
+from ingest.store.document_tables import DocumentTables
 
 THRESHOLD = "weak_below"
-"""Key of the meta row."""
+"""Key of the threshold in the metadata."""
 DEFAULT_THRESHOLD = 0.5
-"""Until it is calibrated on the corpus."""
+"""Used until `footnote eval calibrate` has measured one."""
 
 
 def threshold(meta: Mapping[str, str]) -> float:
-    """What the index holds, else the default."""
+    """Return the index's own threshold, else the default."""
     try:
         return float(meta[THRESHOLD])
     except (KeyError, ValueError):
@@ -22,14 +22,14 @@ def threshold(meta: Mapping[str, str]) -> float:
 
 
 def calibrated(folder: IndexFolder) -> dict[str, str]:
-    """The meta row of an index that was calibrated; nothing of one that was not."""
-    with suppress(IndexDamaged), closing(Pages(folder.pages)) as pages:
-        meta = pages.meta()
+    """Metadata with the threshold of an index; empty if it has none."""
+    with suppress(IndexDamaged), closing(DocumentTables(folder.database)) as tables:
+        meta = tables.meta()
         return {THRESHOLD: meta[THRESHOLD]} if THRESHOLD in meta else {}
     return {}
 
 
 def store_threshold(folder: IndexFolder, value: float) -> None:
-    """Searches see it at once, also those of another process."""
-    with closing(Pages(folder.pages)) as pages:
-        pages.set_meta({THRESHOLD: repr(value)})
+    """Store a threshold. Searches use it at once, also those of other processes."""
+    with closing(DocumentTables(folder.database)) as tables:
+        tables.set_meta({THRESHOLD: repr(value)})

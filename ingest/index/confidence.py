@@ -1,9 +1,9 @@
-"""How likely the passages found answer the query: signals -> one number between 0 and 1.
+"""Signals of a search -> the probability, from 0 to 1, that its passages answer the query.
 
-The nearest vector alone does not tell: some page is always near. A query that is not covered
-usually names something that the docs do not: a word that occurs nowhere in them, an identifier
-that the best passages lack. The weights were fitted on questions to five public docs repos, of
-which a part had no answer there, and rounded.
+The nearest vector alone is not enough, since some document is always near. A query without an
+answer usually names something that the docs do not: a word that occurs nowhere in them, or an
+identifier that the best passages lack. The weights were fitted on questions to five public docs
+repos, some of them without an answer there, and rounded.
 """
 
 import math
@@ -14,24 +14,24 @@ from ingest.store.keywords import Keywords
 from ingest.store.terms import QueryTerms
 
 LEADING = 4
-"""So many first passages are looked at."""
+"""Number of first passages that are checked for identifiers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Signals:
-    """What a search knows about its own result; each from 0 to 1."""
+    """Measures of one search result, each from 0 to 1."""
 
     similarity: float
     """Cosine similarity of the nearest passage."""
-    known: float
-    """Share of the query's words, rare ones weighing more, that occur in the docs at all."""
+    in_docs: float
+    """Share of the query's words that occur anywhere in the docs; rare words weigh more."""
     named: float
-    """Share of the query's identifiers that occur in the leading passages; 1 when it has none."""
+    """Share of the query's identifiers that occur in the leading passages; 1 without any."""
 
 
 def confidence(signals: Signals) -> float:
-    """The probability, roughly, that the answer is among the passages."""
-    evidence = 10 * signals.similarity + 5 * signals.known + 2 * signals.named - 10.8
+    """Return the rough probability that the answer is among the passages."""
+    evidence = 10 * signals.similarity + 5 * signals.in_docs + 2 * signals.named - 10.8
     return 1.0 / (1.0 + math.exp(-evidence))
 
 
@@ -43,18 +43,18 @@ def read_signals(
     keywords: Keywords,
     chunks: int,
 ) -> Signals:
-    """Look the query's words up: in all of the docs, and its identifiers in the leading rows."""
+    """Look up the query's words in all docs, and its identifiers in the leading rows."""
     counts = [frequency(f'"{word}"') for word in terms.words]
     total = sum(_rarity(count, chunks) for count in counts)
-    known = sum(_rarity(count, chunks) for count in counts if count)
+    covered = sum(_rarity(count, chunks) for count in counts if count)
     names = [bool(keywords.holding(name, leading)) for name in terms.identifiers]
     return Signals(
         similarity=max(0.0, similarity),
-        known=known / total if total else 0.0,
+        in_docs=covered / total if total else 0.0,
         named=sum(names) / len(names) if names else 1.0,
     )
 
 
 def _rarity(frequency: int, chunks: int) -> float:
-    """Weight of a word that occurs in so many of the chunks."""
+    """Weight of a word that occurs in ``frequency`` of the chunks."""
     return math.log(1.0 + (chunks - frequency + 0.5) / (frequency + 0.5))

@@ -1,81 +1,84 @@
 """Filters of a search -> the numbers of the documents that pass all of them."""
 
-from collections.abc import Collection as Names
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from ingest.config_file import Collection
+from ingest.config_file import DocsCollection
 from ingest.documents import DocumentInfo
 from ingest.errors import UnknownCollection
 from ingest.globs import spec
 
 
 class Membership:
-    """Which pages belong to which collection. Each page is matched once."""
+    """The collections that each document is in. Each document is matched once."""
 
-    def __init__(self, collections: Mapping[str, Collection]) -> None:
+    def __init__(self, collections: Mapping[str, DocsCollection]) -> None:
         self.collections = collections
         self._specs = {name: spec(collection.paths) for name, collection in collections.items()}
         self._names: dict[str, frozenset[str]] = {}
 
     def names(self, path: str) -> frozenset[str]:
-        """The collections that a page is in."""
-        found = self._names.get(path)
-        if found is None:
-            found = self._names[path] = frozenset(
-                name for name, pages in self._specs.items() if pages.match_file(path)
+        """Names of the collections that the document with this path is in."""
+        names = self._names.get(path)
+        if names is None:
+            names = self._names[path] = frozenset(
+                name for name, paths in self._specs.items() if paths.match_file(path)
             )
-        return found
+        return names
 
-    def checked(self, names: Iterable[str], among: Names[str] | None = None) -> frozenset[str]:
-        """These names; raises UnknownCollection for one that is not configured."""
-        known = [name for name in self.collections if among is None or name in among]
+    def checked(self, names: Iterable[str], among: Collection[str] | None = None) -> frozenset[str]:
+        """Return these names. Raises UnknownCollection for one that is not configured."""
+        configured = [name for name in self.collections if among is None or name in among]
         wanted = frozenset(names)
-        for name in sorted(wanted - set(known)):
+        for name in sorted(wanted - set(configured)):
             raise UnknownCollection(
-                f"There is no collection {name!r}; configured: {', '.join(known) or 'none'}."
+                f"There is no collection {name!r}; configured: {', '.join(configured) or 'none'}."
             )
         return wanted
 
 
 def from_docs_root(path: str) -> str:
-    """A path as pages have it, however it was written."""
+    """A path as it is stored: without blanks, ``./`` or ``/`` at its start."""
     return path.strip().removeprefix("./").lstrip("/")
 
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """What a page has to be like; an empty filter lets every page pass."""
+    """Conditions for documents; without any, every document passes."""
 
     scope: frozenset[str] | None = None
-    """The collections that may be seen at all; None for everything."""
+    """Collections that the caller may search; None means the whole index."""
     path: str | None = None
     collection: str | None = None
-    tags: Names[str] = ()
+    tags: Collection[str] = ()
     updated_after: datetime | None = None
 
     def passing(self, infos: Mapping[int, DocumentInfo], membership: Membership) -> set[int] | None:
-        """Numbers of the documents that pass; None when all do, whatever they are."""
+        """Numbers of the documents that pass; None without any condition."""
         if self._is_empty:
             return None
-        left: Iterable[tuple[int, DocumentInfo]] = infos.items()
+        passing: Iterable[tuple[int, DocumentInfo]] = infos.items()
         if self.scope is not None:
             scope = self.scope
-            left = [item for item in left if scope & membership.names(item[1].path)]
+            passing = [item for item in passing if scope & membership.names(item[1].path)]
         if self.path:
             prefix = from_docs_root(self.path)
-            left = [item for item in left if item[1].path.startswith(prefix)]
+            passing = [item for item in passing if item[1].path.startswith(prefix)]
         if self.collection:
             [name] = membership.checked([self.collection], self.scope)
-            left = [item for item in left if name in membership.names(item[1].path)]
+            passing = [item for item in passing if name in membership.names(item[1].path)]
         if self.tags:
             wanted = {tag.casefold() for tag in self.tags}
-            left = [item for item in left if wanted & {tag.casefold() for tag in item[1].tags}]
+            passing = [
+                item for item in passing if wanted & {tag.casefold() for tag in item[1].tags}
+            ]
         if since := self.updated_after:
             since = since if since.tzinfo else since.replace(tzinfo=UTC)
-            left = [item for item in left if item[1].updated_at and item[1].updated_at >= since]
-        return {number for number, _info in left}
+            passing = [
+                item for item in passing if item[1].updated_at and item[1].updated_at >= since
+            ]
+        return {number for number, _info in passing}
 
     @property
     def _is_empty(self) -> bool:

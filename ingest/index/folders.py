@@ -6,15 +6,15 @@
      │     remove     │    └─────────────┘ pointer damaged                     │
      └────────────────┴────────────────────────────────────────────────────────┘
 
-live        The pointer ``current`` names it; searches read it. A run writes into it as long as it
-            is sound and of the identity (embedder, chunker, schema) that the settings ask for.
-            Otherwise it stays live until a complete folder takes its place, in one rename.
-unfinished  A folder beside the live one, of a run that was cut off or whose self-test failed. The
-            next run that needs another folder continues it if it is sound and of that identity.
-replaced    The folder that was live before. Its vectors are used again until the pointer changes.
+live        The pointer ``current`` names this folder, and searches read it. A run writes into it if
+            it is sound and has the identity (embedder, chunker, schema) that the settings ask for.
+            Otherwise it stays live until a complete folder replaces it, in one rename.
+unfinished  A folder beside the live one, left by a run that was cut off or whose self-test failed.
+            The next run that needs a new folder continues it if it is sound and has its identity.
+replaced    The folder that was live before. Its vectors are reused until the pointer changes.
 
-A complete run removes every folder beside the live one; a run that needs another folder removes
-those that it does not continue. Removal is the only way to get Chroma's disk space back.
+A complete run removes every folder beside the live one. A run that needs a new folder removes those
+that it does not continue. Chroma frees disk space only when its folder is removed.
 """
 
 import os
@@ -33,7 +33,7 @@ _NAME = re.compile(r"index-(\d+)")
 
 @dataclass(frozen=True, slots=True)
 class IndexFolder:
-    """Where the two halves of one index lie."""
+    """The places of one index's vectors and tables."""
 
     path: Path
 
@@ -46,14 +46,15 @@ class IndexFolder:
         return self.path / "chroma"
 
     @property
-    def pages(self) -> Path:
+    def database(self) -> Path:
+        """SQLite file with documents, chunks and words."""
         return self.path / "pages.sqlite"
 
 
 def live(data_dir: Path) -> IndexFolder | None:
-    """The folder that answers; None when nothing was ever completed.
+    """Return the folder that searches read, or None if no ingest was ever completed.
 
-    Raises IndexDamaged when the pointer leads nowhere, DataFolderError when no index can be there.
+    Raises IndexDamaged if the pointer names no index, DataFolderError if the folder is unusable.
     """
     try:
         name = (data_dir / POINTER).read_text(encoding="utf-8", errors="replace").strip()
@@ -71,7 +72,7 @@ def live(data_dir: Path) -> IndexFolder | None:
 
 
 def sound_live(data_dir: Path) -> IndexFolder | None:
-    """The same for whoever replaces it: None, too, when the pointer is damaged."""
+    """Like ``live``, but None if the pointer is damaged, for a run that replaces the index."""
     try:
         return live(data_dir)
     except IndexDamaged:
@@ -79,13 +80,13 @@ def sound_live(data_dir: Path) -> IndexFolder | None:
 
 
 def unfinished(data_dir: Path) -> list[IndexFolder]:
-    """Folders beside the live one: left by a run that did not come to its end."""
+    """Folders beside the live one, left by runs that did not finish."""
     current = sound_live(data_dir)
     return [folder for folder in _all(data_dir) if current is None or folder.path != current.path]
 
 
 def start(data_dir: Path) -> IndexFolder:
-    """Make the next folder."""
+    """Create the next folder."""
     numbers = [int(folder.name.removeprefix("index-")) for folder in _all(data_dir)]
     folder = IndexFolder(data_dir / f"index-{max(numbers, default=0) + 1}")
     try:
@@ -96,10 +97,10 @@ def start(data_dir: Path) -> IndexFolder:
 
 
 def make_live(data_dir: Path, folder: IndexFolder) -> None:
-    """Point searches at this folder, from one moment to the next."""
+    """Point searches at this folder, in one atomic step."""
     pointer, draft = data_dir / POINTER, data_dir / f"{POINTER}.new"
     try:
-        if pointer.is_dir():  # whoever made it, nothing could take its place
+        if pointer.is_dir():  # a folder of this name would block the file
             shutil.rmtree(pointer)
         with draft.open("w", encoding="utf-8") as file:
             file.write(folder.name)
@@ -111,9 +112,10 @@ def make_live(data_dir: Path, folder: IndexFolder) -> None:
 
 
 def remove(folder: IndexFolder) -> None:
-    # First what reading begins with: whoever opens the folder now finds all of it, or none.
+    """Delete the folder, its database first."""
+    # Readers open the database first: they find the whole index or none of it.
     with suppress(OSError):
-        folder.pages.unlink()
+        folder.database.unlink()
     shutil.rmtree(folder.path, ignore_errors=True)
 
 

@@ -1,8 +1,8 @@
-"""The reading side of the index: a query in, passages out, found by meaning and by words.
+"""The reading side of the index: a query in, passages out, by meaning and by words.
 
 Query -> candidates of both kinds, ranked together (``ingest.index.search``) -> passages, until a
-budget of characters is full. What an ingest changes, in this or another process, is seen by the
-next call.
+budget of characters is used up. The next call sees every change that an ingest makes, in this
+process or another.
 """
 
 from collections import Counter
@@ -12,32 +12,38 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from ingest.config_file import Collection as Part
-from ingest.config_file import read_collections, read_config_file
-from ingest.documents import CollectionInfo, DocumentInfo, Page, Passage, Revision, SearchResult
-from ingest.embedding.embedder import Embedder
+from ingest.config_file import DocsCollection, read_collections, read_config_file
+from ingest.documents import (
+    DEFAULT_BUDGET,
+    CollectionInfo,
+    DocumentInfo,
+    IndexedDocument,
+    Passage,
+    Revision,
+    SearchResult,
+)
+from ingest.embedding.embedder import Embedder, open_embedder
 from ingest.errors import IndexMissing
 from ingest.index.calibration import threshold
 from ingest.index.confidence import confidence
-from ingest.index.facts import Facts
 from ingest.index.filters import Filters, Membership, from_docs_root
 from ingest.index.live import LiveIndex
+from ingest.index.metadata import LastIngest
 from ingest.index.ranking import DEPTH
 from ingest.index.search import Hit, rank
 from ingest.index.snapshot import COLLECTION, OpenFolder
 from ingest.permalinks import permalink
 from ingest.settings import IndexSettings
-from ingest.store.pages import Pages
+from ingest.store.document_tables import DocumentTables
 from ingest.store.vectors import batches
 
 READ_AT_ONCE = 32
-DEFAULT_BUDGET = 9_600
-"""Characters of passage text that one search gives."""
+"""Passages in one read."""
 
 
 @dataclass(frozen=True, slots=True)
 class IndexStatus:
-    """What is indexed, and from when; zeros and None before the first ingest."""
+    """Size and age of the index; zeros and None before the first ingest."""
 
     revision: Revision | None = None
     ingested_at: datetime | None = None
@@ -58,37 +64,39 @@ class IndexStatus:
 
 
 class Index:
-    """Answers from the live index folder; safe to use from several threads."""
+    """Searches the live index. Safe to use from several threads."""
 
     def __init__(
         self,
-        settings: IndexSettings,
-        embedder: Embedder | None = None,
-        collections: Mapping[str, Part] | None = None,
+        live: LiveIndex,
+        collections: Mapping[str, DocsCollection] | None = None,
+        *,
+        link_template: str | None = None,
     ) -> None:
-        self._settings = settings
-        self._live = LiveIndex(settings, embedder)
+        """``link_template``: see ``ingest.permalinks.permalink``."""
+        self._live = live
         self._membership = Membership(collections or {})
+        self._link_template = link_template
         self._scope: frozenset[str] | None = None
 
     def within(self, collections: Iterable[str]) -> "Index":
-        """This index as if only the pages of these collections were in it."""
+        """Return an index limited to the documents of these collections."""
         part = copy(self)
         part._scope = self._membership.checked(collections, self._scope)
         return part
 
     def collections(self) -> tuple[CollectionInfo, ...]:
-        """The named parts of the docs, as configured; none where nothing is configured."""
+        """The configured collections within the scope, with their sizes."""
         if not self._membership.collections:
             return ()
         try:
-            paths = self._live.read(lambda live: live.pages.documents())
+            paths = self._live.read(lambda live: live.tables.documents())
         except IndexMissing:
             paths = {}
-        held = Counter(name for path in paths for name in self._membership.names(path))
+        sizes = Counter(name for path in paths for name in self._membership.names(path))
         return tuple(
-            CollectionInfo(name, part.description, held[name])
-            for name, part in self._membership.collections.items()
+            CollectionInfo(name, collection.description, sizes[name])
+            for name, collection in self._membership.collections.items()
             if self._scope is None or name in self._scope
         )
 
@@ -104,9 +112,10 @@ class Index:
         updated_after: datetime | None = None,
         exclude: Collection[str] = (),
     ) -> SearchResult:
-        """The best passages: ``k`` of them, or as many as begin within ``budget`` characters.
+        """Return the best passages: ``k``, or as many as begin within ``budget`` characters.
 
-        ``path`` is a prefix; of ``tags`` one has to match; ``exclude`` holds ids already seen.
+        ``path`` is a prefix. One of ``tags`` has to match. ``exclude`` holds chunk ids that the
+        caller has seen already. Raises UnknownCollection, IndexMissing and IndexDamaged.
         """
         query = query.encode("utf-8", "replace").decode()
         filters = Filters(self._scope, path, collection, tags, updated_after)
@@ -124,137 +133,149 @@ class Index:
         snapshot = live.snapshot()
         ranking = rank(
             snapshot,
-            live.pages,
+            live.tables,
             query,
             self._live.embed(query, snapshot),
             documents=filters.passing(snapshot.infos, self._membership),
-            excluded=live.pages.rows_of(exclude) if exclude else (),
+            excluded=live.tables.rows_of(exclude) if exclude else (),
             depth=max(DEPTH, k or 0),
         )
-        taken = _taken(live.pages, ranking.hits, k, budget)
+        taken = _taken(live.tables, ranking.hits, k, budget)
         link = self._linker(snapshot.meta)
         passages = tuple(
             replace(passage, score=hit.score, distance=hit.distance, url=link(passage))
             for hit, passage in taken
         )
-        sure = confidence(ranking.signals) if passages else 0.0
-        return SearchResult(query, passages, not passages or sure < threshold(snapshot.meta), sure)
+        probability = confidence(ranking.signals) if passages else 0.0
+        is_weak = not passages or probability < threshold(snapshot.meta)
+        return SearchResult(query, passages, is_weak, probability)
 
     def passages(self, ids: Sequence[str]) -> list[Passage]:
-        """The chunks with these ids, in this order; unknown ids are left out."""
+        """Return the chunks with these ids, in this order. Unknown ids are left out."""
         return self._live.read(lambda live: self._passages(live, ids))
 
     def _passages(self, live: OpenFolder, ids: Sequence[str]) -> list[Passage]:
-        link = self._linker(live.pages.meta())
-        found = live.pages.passages_by_id(ids)
+        link = self._linker(live.tables.meta())
+        passages = live.tables.passages_by_id(ids)
         return [
-            replace(found[id_], url=link(found[id_]))
+            replace(passages[id_], url=link(passages[id_]))
             for id_ in ids
-            if id_ in found and self._is_seen(found[id_].path)
+            if id_ in passages and self._is_in_scope(passages[id_].path)
         ]
 
-    def page(self, path: str) -> Page | None:
-        """A whole page: by its path, with or without ``.md``, or by one of its chunk ids."""
-        return self._live.read(lambda live: self._page(live, path))
+    def document(self, name: str) -> IndexedDocument | None:
+        """Return a whole document by its path, with or without ``.md``, or by a chunk id of it."""
+        return self._live.read(lambda live: self._document(live, name))
 
-    def _page(self, live: OpenFolder, path: str) -> Page | None:
+    def _document(self, live: OpenFolder, path: str) -> IndexedDocument | None:
         name = from_docs_root(path)
         stem, _dash, number = name.rpartition("-")
-        stored = live.pages.document(name)
+        stored = live.tables.document(name)
         if stored is None and number.isdecimal():
-            stored = live.pages.document(stem)
-        if stored is None or not self._is_seen(stored.info.path):
+            stored = live.tables.document(stem)
+        if stored is None or not self._is_in_scope(stored.info.path):
             return None
-        link = self._linker(live.pages.meta())
-        passages = tuple(replace(p, url=link(p)) for p in live.pages.page(stored.info.path))
-        return Page(stored.info, passages)
+        link = self._linker(live.tables.meta())
+        passages = tuple(replace(p, url=link(p)) for p in live.tables.passages_of(stored.info.path))
+        return IndexedDocument(stored.info, passages)
 
     def documents(self, prefix: str = "") -> list[DocumentInfo]:
-        """Pages whose path begins with ``prefix``, by path."""
-        stored = self._live.read(lambda live: live.pages.documents())
+        """Facts about all documents whose path begins with ``prefix``, by path."""
+        stored = self._live.read(lambda live: live.tables.documents())
         return [
             document.info
             for path, document in stored.items()
-            if path.startswith(prefix) and self._is_seen(path)
+            if path.startswith(prefix) and self._is_in_scope(path)
         ]
 
     def status(self) -> IndexStatus:
-        """What is indexed in all; says so, too, when nothing is."""
+        """Size and age of the whole index, whatever the scope. Never raises IndexMissing."""
         try:
             meta, (documents, chunks) = self._live.read(
-                lambda live: (live.pages.meta(), live.pages.counts())
+                lambda live: (live.tables.meta(), live.tables.counts())
             )
         except IndexMissing:
             return IndexStatus()
-        facts = Facts.from_meta(meta)
+        last = LastIngest.from_meta(meta)
         return IndexStatus(
-            revision=facts.revision if facts else None,
-            ingested_at=facts.ingested_at if facts else None,
+            revision=last.revision if last else None,
+            ingested_at=last.ingested_at if last else None,
             documents=documents,
             chunks=chunks,
             collection=meta.get(COLLECTION),
-            embedder=facts.embedder_name if facts else None,
+            embedder=last.embedder_name if last else None,
         )
 
     def use(self, embedder: Embedder) -> None:
-        """Embed queries with this one from now on: the live index was built with it."""
+        """Embed queries with this embedder from now on: it made the live index."""
         self._live.use(embedder)
 
     def warm(self) -> None:
-        """Read the vectors now, so that the next search does not have to."""
+        """Read the vectors now, so that the next search need not."""
         self._live.read(OpenFolder.snapshot)
 
     def close(self) -> None:
         self._live.close()
 
-    def _is_seen(self, path: str) -> bool:
+    def _is_in_scope(self, path: str) -> bool:
         return self._scope is None or bool(self._scope & self._membership.names(path))
 
     def _linker(self, meta: Mapping[str, str]) -> "_Linker":
-        return _Linker(Facts.from_meta(meta), self._settings.link_template)
+        return _Linker(LastIngest.from_meta(meta), self._link_template)
 
 
 @dataclass(frozen=True, slots=True)
 class _Linker:
-    """Passage -> address of its lines at the indexed commit."""
+    """Makes the address of a passage's lines at the indexed commit."""
 
-    facts: Facts | None
+    last: LastIngest | None
     template: str | None
 
     def __call__(self, passage: Passage) -> str | None:
-        if self.facts is None:
+        if self.last is None:
             return None
         return permalink(
-            self.facts.revision, self.facts.docs_root, passage.path, passage.lines, self.template
+            self.last.revision, self.last.docs_root, passage.path, passage.lines, self.template
         )
 
 
 def open_index(
     settings: IndexSettings,
     embedder: Embedder | None = None,
-    collections: Mapping[str, Part] | None = None,
+    collections: Mapping[str, DocsCollection] | None = None,
 ) -> Index:
-    """The index of this data folder; the embedder is opened at the first search if not given.
+    """Open the index of the settings' data folder.
 
-    The collections are those of ``footnote.toml`` if not given.
+    Without ``embedder`` the first search opens it. Without ``collections`` those of
+    ``footnote.toml`` are used.
     """
     if collections is None:
-        collections = read_collections(read_config_file(settings))
-    return Index(settings, embedder, collections)
+        collections = read_collections(read_config_file(settings.config))
+
+    def embedder_of_queries() -> Embedder:
+        return embedder or open_embedder(settings.embedder_source)
+
+    live = LiveIndex(
+        settings.data_dir,
+        settings.chroma_server,
+        embedder_of_queries,
+        late_interaction=settings.late_interaction,
+    )
+    return Index(live, collections, link_template=settings.link_template)
 
 
 def _taken(
-    pages: Pages, hits: Sequence[Hit], k: int | None, budget: int
+    tables: DocumentTables, hits: Sequence[Hit], k: int | None, budget: int
 ) -> list[tuple[Hit, Passage]]:
-    """The first ``k`` hits, or as many as begin within the budget; read only as far as needed."""
+    """Read the passages of the first ``k`` hits, or of as many as begin within the budget."""
     taken: list[tuple[Hit, Passage]] = []
     used = 0
-    for some in batches(hits, k or READ_AT_ONCE):
-        found = pages.passages([hit.row for hit in some])
-        for hit in some:
+    for batch in batches(hits, k or READ_AT_ONCE):
+        passages = tables.passages([hit.row for hit in batch])
+        for hit in batch:
             if used >= budget if k is None else len(taken) == k:
                 return taken
-            if hit.row in found:
-                taken.append((hit, found[hit.row]))
-                used += len(found[hit.row].text)
+            if hit.row in passages:
+                taken.append((hit, passages[hit.row]))
+                used += len(passages[hit.row].text)
     return taken

@@ -1,19 +1,20 @@
-"""What this process has open of the live index: its folder, and the embedder that made it."""
+"""The live index as this process has it open: its folder, and the embedder for queries."""
 
 import logging
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import TypeVar
 
-from ingest.embedding.embedder import Embedder, open_embedder
+from ingest.embedding.embedder import Embedder
 from ingest.errors import IndexMissing, IngestError
 from ingest.index import folders
-from ingest.index.facts import Identity
 from ingest.index.folders import IndexFolder
+from ingest.index.metadata import IndexIdentity
 from ingest.index.search import QueryVector, query_vector
 from ingest.index.snapshot import OpenFolder, Snapshot
-from ingest.settings import IndexSettings
-from ingest.store.pages import SCHEMA_VERSION
+from ingest.sources import ChromaServer
+from ingest.store.document_tables import SCHEMA_VERSION
 
 log = logging.getLogger(__name__)
 
@@ -21,44 +22,55 @@ T = TypeVar("T")
 
 
 class LiveIndex:
-    """Follows the pointer to the live folder; safe to use from several threads."""
+    """Follows the pointer to the live folder. Safe to use from several threads."""
 
-    def __init__(self, settings: IndexSettings, embedder: Embedder | None = None) -> None:
-        self._settings = settings
-        self._embedder = embedder
+    def __init__(
+        self,
+        data_dir: Path,
+        server: ChromaServer | None,
+        open_embedder: Callable[[], Embedder],
+        *,
+        late_interaction: bool = True,
+    ) -> None:
+        """``open_embedder`` is called at the first search, unless ``use`` was called before."""
+        self._data_dir = data_dir
+        self._server = server
+        self._open_embedder = open_embedder
+        self._late_interaction = late_interaction
+        self._embedder: Embedder | None = None
         self._open: OpenFolder | None = None
         self._lock = threading.Lock()
 
     def read(self, work: Callable[[OpenFolder], T]) -> T:
-        """What ``work`` finds in the live folder; begun again where that one is replaced meanwhile.
+        """Return what ``work`` reads from the live folder; repeat it if that is replaced meanwhile.
 
-        An ingest, in whatever process, deletes the folder that it replaced without asking who is
-        still reading.
+        An ingest, in any process, deletes the folder that it has replaced without asking who still
+        reads from it.
         """
         while True:
-            folder = folders.live(self._settings.data_dir)
+            folder = folders.live(self._data_dir)
             if folder is None:
                 raise IndexMissing("Nothing is indexed yet: run `footnote ingest`.")
             try:
                 return work(self._opened(folder))
-            except IngestError:  # damage, or a disk that seems to fail under a file just deleted
-                if folders.live(self._settings.data_dir) == folder:
+            except IngestError:  # a deleted folder looks like damage, or like a failing disk
+                if folders.live(self._data_dir) == folder:
                     raise
 
     def embed(self, query: str, snapshot: Snapshot) -> QueryVector | None:
-        """The query's vector, or None when this model is not the one that the index has."""
-        embedder = self._embedder_of_queries()
-        identity = Identity.from_meta(snapshot.meta)
+        """Vector of the query, or None when another embedder made the vectors of the index."""
+        embedder = self._query_embedder()
+        identity = IndexIdentity.from_meta(snapshot.meta)
         if identity is None or identity.embedder != embedder.fingerprint:
-            log.warning("The index was built with another embedder: found by words only.")
+            log.warning("Another embedder made this index: it is searched by words only.")
             return None
-        # While an index of an older version is rebuilt it answers without tokens: it has none.
-        with_tokens = self._settings.late_interaction and identity.schema == SCHEMA_VERSION
+        # An index of an older schema, which answers while it is rebuilt, has no tokens.
+        with_tokens = self._late_interaction and identity.schema == SCHEMA_VERSION
         return query_vector(query, embedder, with_tokens=with_tokens)
 
     def use(self, embedder: Embedder) -> None:
-        """Embed queries with this one from now on: the live index was built with it."""
-        folder = folders.live(self._settings.data_dir)
+        """Embed queries with this embedder from now on: it made the live index."""
+        folder = folders.live(self._data_dir)
         with self._lock:
             self._embedder = embedder
             if self._open is not None and (folder is None or not self._open.still_is(folder)):
@@ -70,13 +82,13 @@ class LiveIndex:
             if self._open is None or not self._open.still_is(folder):
                 if self._open is not None:
                     self._open.close()
-                self._open = OpenFolder(folder, self._settings)
+                self._open = OpenFolder(folder, self._server)
             return self._open
 
-    def _embedder_of_queries(self) -> Embedder:
+    def _query_embedder(self) -> Embedder:
         with self._lock:
             if self._embedder is None:
-                self._embedder = open_embedder(self._settings)
+                self._embedder = self._open_embedder()
             return self._embedder
 
     def close(self) -> None:

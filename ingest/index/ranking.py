@@ -1,26 +1,26 @@
-"""Two ranked lists -> one: scores put on one scale, added, and raised by what the page offers.
+"""Two ranked lists -> one: scores are scaled, added, and raised by the rest of the document.
 
-A page with several good passages is more likely to be the right one than a page with a single
-lucky hit, so each passage gains from the three best of its page, and from how well the page as a
-whole matches the query's words. Pages are never capped: the right passage is often the third or
-fourth of the right page.
+A document with several good passages is more likely to be the right one than a document with a
+single lucky hit. So each passage gains from the three best of its document, and from how well the
+whole document matches the query's words. The number of passages per document is not limited: the
+right passage is often the third or fourth of the right document.
 """
 
 from collections import defaultdict
 from collections.abc import Mapping
 
 DEPTH = 200
-"""So many candidates each list gives; where its scale ends: a score at this rank is nothing."""
+"""Candidates in each list; the score at this rank counts as 0."""
 VECTOR_WEIGHT = 0.5
 BONUS_WEIGHT = 0.5
 BONUS_SHARES = (1.0, 0.5, 0.25)
-PAGE_DEPTH = 20
-"""How many pages the list of whole pages gives."""
-PAGE_WEIGHT = 0.2
+DOCUMENT_DEPTH = 20
+"""Candidates in the list of whole documents."""
+DOCUMENT_WEIGHT = 0.2
 
 
 def fuse(by_meaning: Mapping[int, float], by_keyword: Mapping[int, float]) -> dict[int, float]:
-    """Each candidate's own score, from 0 to 1."""
+    """Score of each candidate by itself, from 0 to 1."""
     meaning, keyword = scaled(by_meaning, DEPTH), scaled(by_keyword, DEPTH)
     return {
         row: VECTOR_WEIGHT * meaning.get(row, 0.0) + (1 - VECTOR_WEIGHT) * keyword.get(row, 0.0)
@@ -29,27 +29,28 @@ def fuse(by_meaning: Mapping[int, float], by_keyword: Mapping[int, float]) -> di
 
 
 def raised(
-    scores: Mapping[int, float], page_of: Mapping[int, int], by_page: Mapping[int, float]
+    scores: Mapping[int, float], document_of: Mapping[int, int], by_document: Mapping[int, float]
 ) -> list[tuple[int, float]]:
-    """Rows by their own score and what their page offers, best first.
+    """Rows by their own score plus the bonus of their document, best first.
 
-    ``by_page``: how well whole pages match the query's words.
+    ``by_document``: how well whole documents match the query's words.
     """
-    pages = scaled(by_page, PAGE_DEPTH)
-    of_page: defaultdict[int, list[float]] = defaultdict(list)
+    whole = scaled(by_document, DOCUMENT_DEPTH)
+    of_document: defaultdict[int, list[float]] = defaultdict(list)
     for row, score in sorted(scores.items(), key=lambda item: -item[1]):
-        of_page[page_of[row]].append(score)
+        of_document[document_of[row]].append(score)
     bonus = {
-        page: BONUS_WEIGHT * sum(s * score for s, score in zip(BONUS_SHARES, best, strict=False))
-        + PAGE_WEIGHT * pages.get(page, 0.0)
-        for page, best in of_page.items()
+        document: BONUS_WEIGHT
+        * sum(s * score for s, score in zip(BONUS_SHARES, best, strict=False))
+        + DOCUMENT_WEIGHT * whole.get(document, 0.0)
+        for document, best in of_document.items()
     }
-    final = {row: score + bonus[page_of[row]] for row, score in scores.items()}
+    final = {row: score + bonus[document_of[row]] for row, score in scores.items()}
     return sorted(final.items(), key=lambda item: (-item[1], item[0]))
 
 
 def scaled(scores: Mapping[int, float], depth: int) -> dict[int, float]:
-    """Between the last candidate, 0, and the best, 1; a short list is measured from zero."""
+    """Scale scores so that the last candidate has 0 and the best 1; a short list starts at 0."""
     if not scores:
         return {}
     ordered = sorted(scores.values(), reverse=True)

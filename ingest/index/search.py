@@ -1,4 +1,4 @@
-"""One query over one snapshot: nearest rows and matching rows -> one ranking and its confidence."""
+"""One query over one snapshot: nearest rows and matching rows -> one ranking with its signals."""
 
 import re
 from collections.abc import Callable, Collection
@@ -11,35 +11,36 @@ from ingest.embedding.embedder import Embedder, TokenEmbedder
 from ingest.embedding.late_interaction import closeness
 from ingest.index.confidence import LEADING, Signals, read_signals
 from ingest.index.matrix import best
-from ingest.index.ranking import DEPTH, PAGE_DEPTH, fuse, raised
+from ingest.index.ranking import DEPTH, DOCUMENT_DEPTH, fuse, raised
 from ingest.index.snapshot import Snapshot
-from ingest.store.pages import Pages
+from ingest.store.document_tables import DocumentTables
 from ingest.store.terms import QueryTerms, query_terms
 from ingest.store.vectors import Vectors
 
 COMMON_SHARE = 0.1
-"""A word in a larger share of the chunks is left out of the matching,"""
+"""A word in a larger share of the chunks is too common to be matched."""
 RARE = 50
-"""unless so few hold it,"""
+"""A word in at most this many chunks is matched, whatever its share."""
 ALWAYS_MATCHED = 3
-"""or it is among so many rarest of the query."""
+"""This many of the query's rarest words are matched, however common."""
 
 SHARPENED = 60
-"""So many leading candidates are compared again, word by word."""
+"""Number of leading candidates that are compared again, word by word."""
 SHARPENING = 0.8
+"""Weight of that comparison."""
 
 SENTENCE = re.compile(r"(?<=[.?!])\s+|\n+")
 MAX_SENTENCES = 8
-"""So many are embedded one by one: a pasted log has no sentences."""
+"""A query with more parts is embedded as a whole only: a pasted log has no sentences."""
 SHORTEST_SENTENCE = 15
-"""A shorter one ("Any ideas?") says nothing by itself."""
+"""Characters; a shorter sentence ("Any ideas?") has no meaning by itself."""
 
 Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A chunk's row as found."""
+    """A chunk that matches a query, by its row number."""
 
     row: int
     score: float
@@ -56,21 +57,22 @@ class Ranking:
 
 @dataclass(frozen=True, slots=True)
 class QueryVector:
-    """What a query means."""
+    """Vectors of one query."""
 
     whole: Vectors
-    """As a whole: distances are measured from here."""
+    """Vector of the whole query; distances are measured from it."""
     aim: Vectors
-    """Where to look: half the whole, half each of its sentences by itself.
+    """Vector that is searched with: the mean of the whole and of its sentences.
 
-    Whoever asks says what happened, and then what they want to know; in the vector of the whole,
-    the longer part drowns the other.
+    People describe what happened and then ask. In the vector of the whole, the longer part drowns
+    the other.
     """
     tokens: Vectors | None = None
-    """Word by word, where the embedder tells them apart."""
+    """One vector per word, if the embedder makes them."""
 
 
 def query_vector(query: str, embedder: Embedder, *, with_tokens: bool = True) -> QueryVector:
+    """Embed a query, and its sentences if it has a few."""
     parts = [part for part in SENTENCE.split(query) if len(part) > SHORTEST_SENTENCE]
     tokens = None
     # One by one: a query must not queue behind the batches of an ingest.
@@ -86,7 +88,7 @@ def query_vector(query: str, embedder: Embedder, *, with_tokens: bool = True) ->
 
 def rank(
     snapshot: Snapshot,
-    pages: Pages,
+    tables: DocumentTables,
     query: str,
     vector: QueryVector | None,
     *,
@@ -94,12 +96,12 @@ def rank(
     excluded: Collection[int] = (),
     depth: int = DEPTH,
 ) -> Ranking:
-    """Rank the chunks of these documents (None: of all); without a vector by words alone."""
+    """Rank the chunks of these documents (None: all); without a vector by words alone."""
     matrix, terms = snapshot.matrix, query_terms(query)
 
     def frequency(phrase: str) -> int:
         if phrase not in snapshot.frequencies:
-            snapshot.frequencies[phrase] = pages.keywords.frequency(phrase)
+            snapshot.frequencies[phrase] = tables.keywords.frequency(phrase)
         return snapshot.frequencies[phrase]
 
     by_meaning = {}
@@ -108,24 +110,24 @@ def rank(
         nearest = best(similarities, depth, _mask(snapshot, documents, excluded))
         by_meaning = {int(matrix.rows[line]): float(similarities[line]) for line in nearest}
     phrases = worth_matching(terms, frequency, len(matrix.rows))
-    matching = pages.keywords.match(phrases, depth + len(excluded), documents)
+    matching = tables.keywords.match(phrases, depth + len(excluded), documents)
     by_keyword = {row: score for row, score in matching if row not in excluded}
 
-    similarity, page_of = _look_up(snapshot, pages, vector, by_meaning | by_keyword)
-    by_page = pages.keywords.match_pages(phrases, PAGE_DEPTH, documents)
+    similarity, document_of = _look_up(snapshot, tables, vector, by_meaning | by_keyword)
+    by_document = tables.keywords.match_documents(phrases, DOCUMENT_DEPTH, documents)
     scores = fuse(by_meaning, by_keyword)
-    ranked = raised(scores, page_of, by_page)
+    ranked = raised(scores, document_of, by_document)
     if vector is not None and vector.tokens is not None:
-        leading = pages.tokens.of_rows([row for row, _score in ranked[:SHARPENED]])
+        leading = tables.tokens.of_rows([row for row, _score in ranked[:SHARPENED]])
         for row, close in closeness(vector.tokens, leading).items():
             scores[row] += SHARPENING * close
-        ranked = raised(scores, page_of, by_page)
+        ranked = raised(scores, document_of, by_document)
     signals = read_signals(
         terms,
         [row for row, _score in ranked[:LEADING]],
         max((similarity[row] for row in by_meaning), default=0.0),
         frequency,
-        pages.keywords,
+        tables.keywords,
         len(matrix.rows),
     )
     hits = (Hit(row, score, 1.0 - similarity[row]) for row, score in ranked)
@@ -133,7 +135,7 @@ def rank(
 
 
 def worth_matching(terms: QueryTerms, frequency: Callable[[str], int], chunks: int) -> list[str]:
-    """The phrases worth matching: common ones cost most of the time and tell nothing."""
+    """Return the phrases worth matching: common ones take most of the time and decide nothing."""
     rarest_first = sorted(filter(frequency, terms.phrases), key=frequency)
     common = max(RARE, COMMON_SHARE * chunks)
     return [
@@ -146,7 +148,7 @@ def worth_matching(terms: QueryTerms, frequency: Callable[[str], int], chunks: i
 def _mask(
     snapshot: Snapshot, documents: Collection[int] | None, excluded: Collection[int]
 ) -> Mask | None:
-    """Which lines of the matrix may be found; None for all."""
+    """Lines of the matrix that may be returned; None for all."""
     matrix = snapshot.matrix
     if documents is None and not excluded:
         return None
@@ -162,19 +164,22 @@ def _mask(
 
 
 def _look_up(
-    snapshot: Snapshot, pages: Pages, vector: QueryVector | None, candidates: Collection[int]
+    snapshot: Snapshot,
+    tables: DocumentTables,
+    vector: QueryVector | None,
+    candidates: Collection[int],
 ) -> tuple[dict[int, float], dict[int, int]]:
-    """Similarity and document of each candidate, also of those without a vector."""
+    """Similarity and document of each candidate; without a vector its similarity is 0."""
     matrix, rows = snapshot.matrix, list(candidates)
-    similarity, page_of = dict.fromkeys(rows, 0.0), dict[int, int]()
+    similarity, document_of = dict.fromkeys(rows, 0.0), dict[int, int]()
     for row, line in zip(rows, matrix.positions(rows), strict=True):
         if line is not None:
             if vector is not None:
                 similarity[row] = float(matrix.vectors[line] @ vector.whole)
-            page_of[row] = int(matrix.documents[line])
-    missing = [row for row in rows if row not in page_of]
+            document_of[row] = int(matrix.documents[line])
+    missing = [row for row in rows if row not in document_of]
     if missing:
-        origins = pages.origins(missing)
-        # A row that is gone since it was found belongs to no page; its passage will be missing.
-        page_of |= {row: origins[row][0] if row in origins else -row for row in missing}
-    return similarity, page_of
+        origins = tables.origins(missing)
+        # A row deleted since the matching has no document; its passage will be missing, too.
+        document_of |= {row: origins[row][0] if row in origins else -row for row in missing}
+    return similarity, document_of

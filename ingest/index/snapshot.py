@@ -1,8 +1,8 @@
-"""One index folder, opened for reading, and what a search needs of it in memory.
+"""One index folder opened for reading, and the part of it that a search needs in memory.
 
-The vectors are read at the first search, and again only as far as an ingest has changed them. A
-search under way keeps the snapshot it began with. While a server with the vectors is away, what was
-not read yet is found by its words.
+The first search reads all vectors; later ones read only what an ingest has changed since. A running
+search keeps the snapshot it started with. While the Chroma server is unreachable, text whose
+vectors were not read yet is searched by words only.
 """
 
 import logging
@@ -16,16 +16,16 @@ from ingest.documents import DocumentInfo
 from ingest.errors import IndexDamaged, StoreAway
 from ingest.index.folders import IndexFolder
 from ingest.index.matrix import Matrix, brought_up_to_date
-from ingest.settings import IndexSettings
-from ingest.store.pages import Pages
+from ingest.sources import ChromaServer
+from ingest.store.document_tables import DocumentTables
 from ingest.store.vectors import open_store
 
 log = logging.getLogger(__name__)
 
 RETRY_SECONDS = 30.0
-"""How long after a server was away it is asked again."""
+"""Seconds until an unreachable server is asked again."""
 COLLECTION = "collection"
-"""Key of the meta row that names the Chroma collection."""
+"""Key, in the metadata, of the name of the Chroma collection."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,64 +35,65 @@ class Snapshot:
     generation: int
     matrix: Matrix
     infos: Mapping[int, DocumentInfo]
-    """Pages by document number."""
+    """Documents by their number."""
     meta: Mapping[str, str]
     frequencies: dict[str, int] = field(default_factory=dict)
-    """In how many chunks a phrase occurs, as far as it was asked for."""
+    """Number of chunks that contain a phrase; filled as phrases are looked up."""
     until: float = math.inf
-    """Monotonic time at which vectors that are missing are looked for again."""
+    """Monotonic time at which missing vectors are looked up again."""
 
     def is_of(self, generation: int) -> bool:
+        """Return True if this is the state of that generation and misses no vectors to look up."""
         return self.generation == generation and time.monotonic() < self.until
 
 
 class OpenFolder:
-    """The live index folder as this process reads it."""
+    """An index folder that this process has open for reading."""
 
-    def __init__(self, folder: IndexFolder, settings: IndexSettings) -> None:
+    def __init__(self, folder: IndexFolder, server: ChromaServer | None) -> None:
         self.folder = folder
-        self.pages = Pages(folder.pages)
-        self._settings = settings
+        self.tables = DocumentTables(folder.database)
+        self._server = server
         self._inode = _inode(folder)
         self._snapshot: Snapshot | None = None
         self._lock = threading.Lock()
 
     def still_is(self, folder: IndexFolder) -> bool:
-        """Whether this is that very folder, not another that was made in its place."""
+        """Return True unless the folder was deleted and created again under the same name."""
         return folder == self.folder and _inode(folder) == self._inode
 
     def snapshot(self) -> Snapshot:
-        """What is stored now."""
-        held = self._snapshot
-        if held is not None and held.is_of(self.pages.generation()):
-            return held
+        """Return the present state, from memory if nothing has changed."""
+        current = self._snapshot
+        if current is not None and current.is_of(self.tables.generation()):
+            return current
         with self._lock:
-            generation = self.pages.generation()
-            held = self._snapshot
-            if held is None or not held.is_of(generation):
-                held = self._snapshot = self._take(generation, held)
-            return held
+            generation = self.tables.generation()
+            current = self._snapshot
+            if current is None or not current.is_of(generation):
+                current = self._snapshot = self._take(generation, current)
+            return current
 
     def close(self) -> None:
-        self.pages.close()
+        self.tables.close()
 
     def _take(self, generation: int, previous: Snapshot | None) -> Snapshot:
-        meta = self.pages.meta()
+        meta = self.tables.meta()
         matrix = previous.matrix if previous else Matrix.empty()
         until = math.inf
         try:
-            with open_store(self.folder.chroma, self._settings, meta[COLLECTION]) as store:
-                matrix = brought_up_to_date(matrix, self.pages, store)
+            with open_store(self.folder.chroma, self._server, meta[COLLECTION]) as store:
+                matrix = brought_up_to_date(matrix, self.tables, store)
         except StoreAway as error:
-            log.warning("%s Until then new text is found by words only.", error)
-            matrix = brought_up_to_date(matrix, self.pages, None)
+            log.warning("%s Until then new text is searched by words only.", error)
+            matrix = brought_up_to_date(matrix, self.tables, None)
             until = time.monotonic() + RETRY_SECONDS
-        infos = {stored.number: stored.info for stored in self.pages.documents().values()}
+        infos = {stored.number: stored.info for stored in self.tables.documents().values()}
         return Snapshot(generation, matrix, infos, meta, until=until)
 
 
 def _inode(folder: IndexFolder) -> int:
     try:
-        return folder.pages.stat().st_ino
+        return folder.database.stat().st_ino
     except OSError as error:
-        raise IndexDamaged(f"The keyword index is missing ({folder.pages})") from error
+        raise IndexDamaged(f"The keyword index is missing ({folder.database})") from error

@@ -1,1 +1,1 @@
-"""A checkout -> the index: planned, written, tested; only the difference is written."""
+"""A checkout -> the index: the difference is planned, written and tested."""

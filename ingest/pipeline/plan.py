@@ -1,6 +1,7 @@
-"""Checkout against stored rows -> the pages to write and the pages to delete.
+"""Checkout and stored documents -> the documents to write and those to delete.
 
-Only files whose bytes, date or owner changed are read. A page that cannot be read any more is gone.
+Only files with changed bytes, date or owner are read. A document that has become unreadable is
+deleted.
 """
 
 import logging
@@ -13,39 +14,39 @@ from ingest.documents import Chunk, DocumentInfo, Skipped
 from ingest.errors import FootnoteError, LargeDeletion
 from ingest.readers.loader import UnreadableDocument, load
 from ingest.repo import Checkout, File
-from ingest.store.pages import StoredDocument
+from ingest.store.document_tables import StoredDocument
 
 log = logging.getLogger(__name__)
 
 SMALL_DELETION = 5
-"""Fewer pages than this may always go, unless they are all there are."""
+"""Fewer documents than this may always be deleted, unless they are all of them."""
 
 
 @dataclass(frozen=True, slots=True)
-class ChangedPage:
-    """A page that has to be written."""
+class ChangedDocument:
+    """A document to write."""
 
     info: DocumentInfo
     prefix: str
     signature: str
     chunks: tuple[Chunk, ...]
     masked: int = 0
-    """Credentials in it, which are indexed as a mark only."""
+    """Number of credentials that were replaced by a mark."""
     impossible: tuple[str, ...] = ()
-    """Dates in its front matter that no calendar has, and that are left out."""
+    """Dates in its front matter that do not exist and are left out."""
 
 
 @dataclass(slots=True)
 class Plan:
     """The difference between the docs and the index."""
 
-    changed: list[ChangedPage] = field(default_factory=list)
-    gone: list[str] = field(default_factory=list)
+    changed: list[ChangedDocument] = field(default_factory=list)
+    deleted: list[str] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
 
 
-class _Stumble(UnreadableDocument):
-    """A page that a part of ours cannot cope with."""
+class _ReaderFault(UnreadableDocument):
+    """A document on which a reader or the chunker fails."""
 
     def __init__(self, cause: Exception) -> None:
         super().__init__(f"malformed: {type(cause).__name__} while reading")
@@ -57,48 +58,54 @@ def make_plan(
     stored: Mapping[str, StoredDocument],
     damaged: Collection[str],
     fits: Callable[[str], bool],
-    heard: Callable[[int], None],
+    progress: Callable[[int], None],
 ) -> Plan:
-    """Read what changed, or what is stored only in part (``damaged``)."""
+    """Read the documents that have changed, or that are stored only in part (``damaged``).
+
+    ``fits`` tells whether the embedder reads the whole of a text.
+    """
     prefixes = _prefixes([file.path for file in checkout.files])
     plan = Plan(skipped=list(checkout.skipped))
-    kept = set()
+    readable = set()
     fault: Exception | None = None
     for done, file in enumerate(checkout.files):
-        heard(done)
-        page = stored.get(file.path)
+        progress(done)
+        before = stored.get(file.path)
         prefix = prefixes[file.path]
-        same = page is not None and (page.signature, page.prefix) == (_signature(file), prefix)
+        same = before is not None and (before.signature, before.prefix) == (
+            _signature(file),
+            prefix,
+        )
         if not same or file.path in damaged:
             data = checkout.read(file)
             try:
                 plan.changed.append(_read(file, data, prefix, fits))
             except UnreadableDocument as error:
                 plan.skipped.append(Skipped(file.path, error.reason))
-                if isinstance(error, _Stumble):
+                if isinstance(error, _ReaderFault):
                     fault = fault or error.cause
                 continue
-        kept.add(file.path)
-    if fault and not kept:  # not one page can be read: no page is to blame
+        readable.add(file.path)
+    if fault and not readable:  # no document can be read, so the documents are not to blame
         raise fault
-    plan.gone = [path for path in stored if path not in kept]
+    plan.deleted = [path for path in stored if path not in readable]
     return plan
 
 
-def _read(file: File, data: bytes, prefix: str, fits: Callable[[str], bool]) -> ChangedPage:
-    """Whatever the bytes of a page make anybody trip over costs this page only."""
+def _read(file: File, data: bytes, prefix: str, fits: Callable[[str], bool]) -> ChangedDocument:
+    """Read a document; an unexpected error skips this document only."""
     try:
-        return _page(file, data, prefix, fits)
+        return _changed(file, data, prefix, fits)
     except FootnoteError:
         raise
     except Exception as error:
-        kind, place = type(error).__name__, traceback.extract_tb(error.__traceback__)[-1]
-        # The error's own words may quote the page, secrets included.
-        log.error("%s is skipped: %s in %s:%s", file.path, kind, place.filename, place.lineno)  # noqa: TRY400
-        raise _Stumble(error) from error
+        kind, frame = type(error).__name__, traceback.extract_tb(error.__traceback__)[-1]
+        # The error's own words may quote the document, secrets included.
+        log.error("%s is skipped: %s in %s:%s", file.path, kind, frame.filename, frame.lineno)  # noqa: TRY400
+        raise _ReaderFault(error) from error
 
 
-def _page(file: File, data: bytes, prefix: str, fits: Callable[[str], bool]) -> ChangedPage:
+def _changed(file: File, data: bytes, prefix: str, fits: Callable[[str], bool]) -> ChangedDocument:
     document = load(file.path, data)
     info = DocumentInfo(
         path=file.path,
@@ -112,20 +119,20 @@ def _page(file: File, data: bytes, prefix: str, fits: Callable[[str], bool]) -> 
     ]
     if not chunks:
         raise UnreadableDocument("empty: the page has no text")
-    return ChangedPage(
+    return ChangedDocument(
         info, prefix, _signature(file), tuple(chunks), document.masked, document.impossible
     )
 
 
 def _signature(file: File) -> str:
-    """Changes when anything that is stored of a file may have."""
+    """A text that changes whenever the stored rows of a file have to."""
     return f"{file.fingerprint} {file.updated_at} {file.owner}"
 
 
 def _prefixes(paths: Collection[str]) -> dict[str, str]:
-    """What each page's ids begin with.
+    """Prefix of the chunk ids of each document, by path.
 
-    ``limits.txt.md`` beside ``limits.txt`` keeps its suffix, else their ids would meet.
+    ``limits.txt.md`` beside ``limits.txt`` keeps its suffix, or both would have the same ids.
     """
     names = set(paths)
     return {path: path if (prefix := chunk_prefix(path)) in names else prefix for path in paths}
@@ -134,7 +141,7 @@ def _prefixes(paths: Collection[str]) -> dict[str, str]:
 def refuse_large_deletion(
     plan: Plan, checkout: Checkout, answering: Mapping[str, StoredDocument], largest_share: float
 ) -> None:
-    """Stop where a mistake in the repo or the settings is likelier than a clean-up."""
+    """Raise LargeDeletion if a mistake in repo or settings is likelier than a clean-up."""
     remaining = {file.path for file in checkout.files} - {s.path for s in plan.skipped}
     moved = {file.fingerprint for file in checkout.files if file.path not in answering}
     lost = [

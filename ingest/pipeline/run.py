@@ -1,8 +1,8 @@
-"""Ingest: what the docs repo holds now against what is stored; only the difference is written.
+"""One ingest: the docs repo is compared with the index, and only the difference is written.
 
-Checkout -> plan -> vectors of texts never seen before -> both stores. A page counts as stored when
-its rows say so, and they come after its vectors: wherever a run is cut off, the next one sees what
-is missing. Vectors that no row speaks of go last.
+Checkout -> plan -> vectors of new texts -> vectors and rows in the index. A document counts as
+stored when its rows say so. Rows are written after the vectors, so that after a crash the next run
+sees what is missing. Vectors without a row are deleted last.
 """
 
 import time
@@ -20,29 +20,29 @@ from ingest.embedding.embedder import Embedder, TokenEmbedder
 from ingest.embedding.late_interaction import packed
 from ingest.errors import EmbedderError, SelfTestFailed
 from ingest.index import Index
-from ingest.index.facts import Facts, Identity
-from ingest.pipeline.plan import ChangedPage, Plan, make_plan, refuse_large_deletion
-from ingest.pipeline.self_test import Outcome, OwnQuestions, ask, drop, read_own_questions
+from ingest.index.metadata import IndexIdentity, LastIngest
+from ingest.pipeline.plan import ChangedDocument, Plan, make_plan, refuse_large_deletion
+from ingest.pipeline.self_test import SelfTestOutcome, SelfTestQuestions, ask, drop, read_self_test
 from ingest.pipeline.target import Target, open_target
 from ingest.repo import open_checkout
 from ingest.settings import IndexSettings
-from ingest.store.pages import SCHEMA_VERSION
+from ingest.store.document_tables import SCHEMA_VERSION
 from ingest.store.vectors import Vectors
 
 BATCH = 256
-"""Chunks embedded and written together."""
+"""Chunks that are embedded and written together, at about this number."""
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
-    """How far a run is; ``total`` is None while it is not known."""
+class IngestProgress:
+    """Stage of a run and its progress; ``total`` is None while unknown."""
 
     stage: Literal["fetch", "read", "embed", "write", "test"]
     done: int
     total: int | None
 
 
-Listener = Callable[[Progress], None]
+ProgressListener = Callable[[IngestProgress], None]
 
 
 def run_ingest(
@@ -50,37 +50,41 @@ def run_ingest(
     index: Index,
     embedder: Embedder,
     *,
-    progress: Listener | None = None,
+    progress: ProgressListener | None = None,
     confirm_large_deletion: bool = False,
 ) -> IngestReport:
-    """Bring the index up to date. An error before the first write leaves it as it was."""
-    begun = time.monotonic()
+    """Bring the index up to date and return a report.
+
+    Raises IngestError and SettingsError. An error before the first write changes nothing.
+    """
+    started = time.monotonic()
     listen = progress or (lambda _progress: None)
-    identity = Identity(embedder.fingerprint, CHUNKER_VERSION, SCHEMA_VERSION)
+    identity = IndexIdentity(embedder.fingerprint, CHUNKER_VERSION, SCHEMA_VERSION)
     with (
         open_checkout(
-            settings,
-            progress=lambda done, total: listen(Progress("fetch", done, total)),
+            settings.docs_source,
+            settings.data_dir,
+            progress=lambda done, total: listen(IngestProgress("fetch", done, total)),
         ) as checkout,
-        closing(open_target(settings, identity)) as target,
+        closing(open_target(settings.data_dir, settings.chroma_server, identity)) as target,
     ):
-        questions = read_own_questions(checkout)
+        questions = read_self_test(checkout)
         plan = make_plan(
             checkout,
-            stored=target.pages.documents(),
-            damaged=target.damaged_pages(),
+            stored=target.tables.documents(),
+            damaged=target.damaged_documents(),
             fits=embedder.fits,
-            heard=lambda done: listen(Progress("read", done, len(checkout.files))),
+            progress=lambda done: listen(IngestProgress("read", done, len(checkout.files))),
         )
         if not confirm_large_deletion:
-            answering = target.answering_pages()
+            answering = target.answering_documents()
             refuse_large_deletion(plan, checkout, answering, settings.max_deleted_share)
         writing = Writing(target, embedder, listen)
         writing.run(plan)
-        documents, chunks = target.pages.counts()
-        tested = _tested(questions, plan, target, embedder, listen)
-        facts = Facts(checkout.revision, checkout.docs_root, datetime.now(UTC), embedder.name)
-        target.complete(facts.to_meta() | (tested.to_meta() if tested else {}))
+        documents, chunks = target.tables.counts()
+        tested = _tested(questions, plan, target, embedder, settings.self_test_drop, listen)
+        last = LastIngest(checkout.revision, checkout.docs_root, datetime.now(UTC), embedder.name)
+        target.complete(last.to_meta() | (tested.to_meta() if tested else {}))
     index.use(embedder)
     return IngestReport(
         revision=checkout.revision.name,
@@ -91,7 +95,7 @@ def run_ingest(
         deleted=writing.deleted,
         unchanged=chunks - writing.added - writing.updated,
         embedded=writing.embedded,
-        seconds=time.monotonic() - begun,
+        seconds=time.monotonic() - started,
         skipped=tuple(sorted(plan.skipped, key=lambda skipped: skipped.path)),
         failed=tuple(writing.failed),
         warnings=(
@@ -105,26 +109,34 @@ def run_ingest(
 
 
 def _tested(
-    questions: OwnQuestions, plan: Plan, target: Target, embedder: Embedder, listen: Listener
-) -> Outcome | None:
-    """Ask the docs' own questions; raises SelfTestFailed where a worse index can be kept back."""
-    if not questions.asked:
+    questions: SelfTestQuestions,
+    plan: Plan,
+    target: Target,
+    embedder: Embedder,
+    largest_drop: float,
+    listen: ProgressListener,
+) -> SelfTestOutcome | None:
+    """Run the self-test, unless nothing has changed since the last one.
+
+    Raises SelfTestFailed if the new index is worse and another one can go on answering.
+    """
+    if not questions.questions:
         return None
-    before = Outcome.from_meta(target.answering_meta())
-    unchanged = not (plan.changed or plan.gone or target.may_wait)
+    before = SelfTestOutcome.from_meta(target.answering_meta())
+    unchanged = not (plan.changed or plan.deleted or target.may_wait)
     if before and unchanged and before.fingerprint == questions.fingerprint:
         return before
     outcome = ask(
         questions,
         target,
         embedder,
-        lambda done: listen(Progress("test", done, len(questions.asked))),
+        lambda done: listen(IngestProgress("test", done, len(questions.questions))),
     )
-    if worse := drop(before, outcome, target.settings.self_test_drop):
+    if worse := drop(before, outcome, largest_drop):
         if target.may_wait:
             raise SelfTestFailed(
-                f"{worse}. The rebuilt index was kept back, the old one goes on answering: mend the"
-                " docs or .footnote/questions.jsonl, or accept it with FOOTNOTE_SELF_TEST_DROP=1."
+                f"{worse}. The old index stays in use, the rebuilt one is not: correct the docs or"
+                " .footnote/questions.jsonl, or accept it with FOOTNOTE_SELF_TEST_DROP=1."
             )
         target.warnings.append(f"{worse}.")
     return outcome
@@ -133,81 +145,91 @@ def _tested(
 def _warnings(plan: Plan, documents: int) -> Iterator[str]:
     if not documents:
         yield (
-            "0 documents are indexed: no readable page lies under the docs root"
+            "0 documents are indexed: the docs root has no readable page"
             " (see FOOTNOTE_DOCS_ROOT and FOOTNOTE_DOCS_INCLUDE)."
         )
-    for page in plan.changed:
-        if page.masked:
+    for document in plan.changed:
+        if document.masked:
             yield (
-                f"{page.info.path} seems to hold credentials ({page.masked}): they are masked in"
-                " the index; take them out of the docs and replace them."
+                f"{document.info.path} seems to hold credentials ({document.masked}): they are"
+                " masked in the index; remove them from the docs and revoke them."
             )
-        for date in page.impossible:
+        for date in document.impossible:
             yield (
-                f"{page.info.path} is indexed without the date in its front matter, which no"
-                f" calendar has ({date[:60]}): correct it."
+                f"{document.info.path} is indexed without the date in its front matter, which does"
+                f" not exist ({date[:60]}): correct it."
             )
 
 
 @dataclass(slots=True)
 class Writing:
-    """Carries a plan out, and counts what it did to chunks."""
+    """Carries out a plan, and counts added, changed and deleted chunks."""
 
     target: Target
     embedder: Embedder
-    listen: Listener
+    listen: ProgressListener
     added: int = 0
     updated: int = 0
     deleted: int = 0
     embedded: int = 0
     failed: list[Skipped] = field(default_factory=list)
     _vectors: dict[str, Vectors] = field(default_factory=dict)
-    """By content hash: stored before under whatever id, or made in this run."""
+    """Vectors by content hash: stored before this run or made in it."""
     _failures: dict[str, str] = field(default_factory=dict)
-    """Why a text could not be embedded, by content hash."""
+    """Reason why a text could not be embedded, by content hash."""
     _to_embed: int = 0
 
     def run(self, plan: Plan) -> None:
+        """Embed the new texts, write changed documents, delete the rest."""
         needed = {
-            chunk.hash for page in plan.changed for chunk in page.chunks if self._is_new(chunk)
+            chunk.hash
+            for document in plan.changed
+            for chunk in document.chunks
+            if self._is_new(chunk)
         }
-        # Taken before the first write, which may put another text's vector under the same id.
+        # Before the first write, which can replace the vector of an id by that of another text.
         self._vectors = self.target.reusable(needed, self._has_tokens)
         self._to_embed = len(needed) - len(self._vectors)
         written = 0
-        for pages in _batches(plan.changed):
-            self._write(pages)
-            written += len(pages)
-            self.listen(Progress("write", written, len(plan.changed)))
-        for path in plan.gone:
-            self.deleted += self.target.pages.delete(path).deleted
+        for documents in _batches(plan.changed):
+            self._write(documents)
+            written += len(documents)
+            self.listen(IngestProgress("write", written, len(plan.changed)))
+        for path in plan.deleted:
+            self.deleted += self.target.tables.delete(path).deleted
         self.target.delete_orphans()
-        if plan.changed or plan.gone:
-            self.target.pages.tokens.delete_strays()
+        if plan.changed or plan.deleted:
+            self.target.tables.tokens.delete_strays()
 
     def _is_new(self, chunk: Chunk) -> bool:
         return self.target.stored_hashes.get(chunk.id) != chunk.hash
 
-    def _write(self, pages: Sequence[ChangedPage]) -> None:
-        """Vectors first, then the rows that speak of them."""
-        self._embed([chunk for page in pages for chunk in page.chunks if self._is_new(chunk)])
-        sound = [page for page in pages if not self._failure(page)]
-        chunks = [chunk for page in sound for chunk in page.chunks if self._is_new(chunk)]
+    def _write(self, documents: Sequence[ChangedDocument]) -> None:
+        """Write the vectors first, then the rows."""
+        self._embed(self._new_chunks(documents))
+        sound = [document for document in documents if not self._failure(document)]
+        chunks = self._new_chunks(sound)
         self.target.write_vectors(chunks, [self._vectors[chunk.hash] for chunk in chunks])
-        for page in sound:
-            change = self.target.pages.write(page.info, page.prefix, page.signature, page.chunks)
-            self.added += change.added
-            self.updated += change.updated
-            self.deleted += change.deleted
+        for document in sound:
+            changes = self.target.tables.write(
+                document.info, document.prefix, document.signature, document.chunks
+            )
+            self.added += changes.added
+            self.updated += changes.updated
+            self.deleted += changes.deleted
 
-    def _failure(self, page: ChangedPage) -> bool:
-        """Whether a page has to wait for the next run; what is stored of it stays."""
-        for chunk in page.chunks:
+    def _new_chunks(self, documents: Sequence[ChangedDocument]) -> list[Chunk]:
+        chunks = (chunk for document in documents for chunk in document.chunks)
+        return [chunk for chunk in chunks if self._is_new(chunk)]
+
+    def _failure(self, document: ChangedDocument) -> bool:
+        """Record a document that could not be embedded; its stored chunks stay."""
+        for chunk in document.chunks:
             if reason := self._failures.get(chunk.hash):
                 self.failed.append(
                     Skipped(
-                        page.info.path,
-                        f"{reason} (what was indexed of this page before stays until it succeeds)",
+                        document.info.path,
+                        f"{reason} (the version indexed before stays until this one succeeds)",
                     )
                 )
                 return True
@@ -224,13 +246,14 @@ class Writing:
             return
         before = self.embedded
         try:
-            self._make(
-                texts, lambda count: self.listen(Progress("embed", before + count, self._to_embed))
+            self._embed_texts(
+                texts,
+                lambda count: self.listen(IngestProgress("embed", before + count, self._to_embed)),
             )
         except EmbedderError:
             for hash_, text in texts.items():
                 try:
-                    self._make({hash_: text}, lambda _count: None)
+                    self._embed_texts({hash_: text}, lambda _count: None)
                 except EmbedderError as error:
                     self._failures[hash_] = str(error)
 
@@ -238,29 +261,29 @@ class Writing:
     def _has_tokens(self) -> bool:
         return isinstance(self.embedder, TokenEmbedder)
 
-    def _make(self, texts: Mapping[str, str], heard: Callable[[int], None]) -> None:
-        """Vectors by content hash; what is made of the tokens is written at once."""
+    def _embed_texts(self, texts: Mapping[str, str], progress: Callable[[int], None]) -> None:
+        """Embed texts, given by content hash, and store their token vectors."""
         if isinstance(self.embedder, TokenEmbedder):
-            made, tokens = self.embedder.embed_tokens(list(texts.values()), heard)
-            signs = {hash_: packed(own) for hash_, own in zip(texts, tokens, strict=True)}
-            self.target.pages.tokens.write(signs)
+            vectors, tokens = self.embedder.embed_tokens(list(texts.values()), progress)
+            signs = {hash_: packed(of_text) for hash_, of_text in zip(texts, tokens, strict=True)}
+            self.target.tables.tokens.write(signs)
         else:
-            made = self.embedder.embed(list(texts.values()), heard)
-        for hash_, vector in zip(texts, made, strict=True):
+            vectors = self.embedder.embed(list(texts.values()), progress)
+        for hash_, vector in zip(texts, vectors, strict=True):
             if np.isfinite(vector).all() and vector.any():
                 self._vectors[hash_] = vector
                 self.embedded += 1
             else:
-                self._failures[hash_] = "The embedder gave no usable vector"
+                self._failures[hash_] = "The embedder returned an unusable vector"
 
 
-def _batches(pages: Sequence[ChangedPage]) -> Iterator[list[ChangedPage]]:
-    """Whole pages with about ``BATCH`` chunks together."""
-    batch: list[ChangedPage] = []
+def _batches(documents: Sequence[ChangedDocument]) -> Iterator[list[ChangedDocument]]:
+    """Groups of whole documents with about ``BATCH`` chunks."""
+    batch: list[ChangedDocument] = []
     size = 0
-    for page in pages:
-        batch.append(page)
-        size += len(page.chunks)
+    for document in documents:
+        batch.append(document)
+        size += len(document.chunks)
         if size >= BATCH:
             yield batch
             batch, size = [], 0

@@ -1,7 +1,8 @@
-"""The docs' own questions, asked of an index before it answers: is the right page among the first?
+"""The self-test: the docs' own questions, asked of an index before it answers anybody.
 
-``.footnote/questions.jsonl`` under the docs root, else at the top of the repo -> questions -> pages
-found -> what was found and missed, and what was lost since the last run. Retrieval only: no model.
+``.footnote/questions.jsonl``, under the docs root or at the top of the repo -> questions -> hits
+and misses -> questions lost since the last run. A question is a hit if its document is among the
+first results. No model takes part.
 """
 
 import hashlib
@@ -20,129 +21,134 @@ from ingest.index.snapshot import Snapshot
 from ingest.pipeline.target import Target
 from ingest.repo.checkout import Checkout
 
-PLACE = ".footnote/questions.jsonl"
+FILE = ".footnote/questions.jsonl"
 FIRST = 5
-"""So many different pages of a result are looked at."""
+"""Number of different documents of a result among which the right one has to be."""
 MOST = 1_000
-"""Questions beyond that are not asked."""
+"""Questions that are asked at most."""
 META = "self_test"
 _WARNED = 3
+"""Lines or questions that a warning names."""
 
 
 def _several(value: object) -> object:
     return (value,) if isinstance(value, str) else value
 
 
-class OwnQuestion(BaseModel):
+class SelfTestQuestion(BaseModel):
     """One line of the file."""
 
     model_config = ConfigDict(frozen=True)
 
     question: str = Field(min_length=1, max_length=1_000)
     path: Annotated[tuple[str, ...], BeforeValidator(_several), Field(min_length=1)]
-    """The page that answers, relative to the docs root; of several, one has to be found."""
+    """Documents that answer the question, relative to the docs root; one of them is enough."""
 
 
 @dataclass(frozen=True, slots=True)
-class OwnQuestions:
-    """What the docs repo asks, as far as it can be read."""
+class SelfTestQuestions:
+    """The valid questions of the docs repo, and warnings about the other lines."""
 
-    asked: tuple[OwnQuestion, ...] = ()
+    questions: tuple[SelfTestQuestion, ...] = ()
     fingerprint: str = ""
     warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """Which questions found their page."""
+class SelfTestOutcome:
+    """Questions that found their document, and questions that did not."""
 
     fingerprint: str
-    found: frozenset[str]
-    missed: frozenset[str]
+    """Fingerprint of the question file."""
+    hits: frozenset[str]
+    misses: frozenset[str]
 
     @property
     def summary(self) -> SelfTest:
-        return SelfTest(len(self.found), len(self.found) + len(self.missed))
+        return SelfTest(len(self.hits), len(self.hits) + len(self.misses))
 
-    def lost_since(self, before: "Outcome") -> tuple[float, list[str]]:
-        """How much the share fell among questions that both were asked, and whom it cost."""
-        common = (self.found | self.missed) & (before.found | before.missed)
-        fall = len(before.found & common) - len(self.found & common)
-        return fall / len(common) if common else 0.0, sorted(before.found & self.missed)
+    def lost_since(self, before: "SelfTestOutcome") -> tuple[float, list[str]]:
+        """Return the drop in the share of hits, over common questions, and the lost questions."""
+        common = (self.hits | self.misses) & (before.hits | before.misses)
+        fall = len(before.hits & common) - len(self.hits & common)
+        return fall / len(common) if common else 0.0, sorted(before.hits & self.misses)
 
     def to_meta(self) -> dict[str, str]:
-        value = [self.fingerprint, sorted(self.found), sorted(self.missed)]
+        value = [self.fingerprint, sorted(self.hits), sorted(self.misses)]
         return {META: json.dumps(value, ensure_ascii=False)}
 
     @classmethod
-    def from_meta(cls, meta: Mapping[str, str]) -> "Outcome | None":
+    def from_meta(cls, meta: Mapping[str, str]) -> "SelfTestOutcome | None":
         try:
-            fingerprint, found, missed = json.loads(meta[META])
-            return cls(fingerprint, frozenset(found), frozenset(missed))
+            fingerprint, hits, misses = json.loads(meta[META])
+            return cls(fingerprint, frozenset(hits), frozenset(misses))
         except (KeyError, ValueError, TypeError):
             return None
 
 
-def read_own_questions(checkout: Checkout) -> OwnQuestions:
-    """The questions whose page is in the docs repo; a line that is wrong is named and left out."""
-    data, place = None, PLACE
+def read_self_test(checkout: Checkout) -> SelfTestQuestions:
+    """Read the questions whose document is in the docs repo; warn about all other lines."""
+    data, path = None, FILE
     for folder in dict.fromkeys((checkout.docs_root, "")):
-        place = f"{folder}/{PLACE}" if folder else PLACE
-        if (data := checkout.find(place)) is not None:
+        path = f"{folder}/{FILE}" if folder else FILE
+        if (data := checkout.find(path)) is not None:
             break
     if data is None:
-        return OwnQuestions()
-    there = {file.path for file in checkout.files}
-    asked: dict[str, OwnQuestion] = {}
+        return SelfTestQuestions()
+    documents = {file.path for file in checkout.files}
+    questions: dict[str, SelfTestQuestion] = {}
     faults: list[str] = []
     for number, line in enumerate(data.decode(errors="replace").lstrip("\ufeff").splitlines(), 1):
         if not line.strip():
             continue
         try:
-            question = OwnQuestion.model_validate_json(line)
+            question = SelfTestQuestion.model_validate_json(line)
         except ValidationError:
             cure = 'write {"question": "…", "path": "page.md"}'
-            faults.append(f"{place}, line {number} was left out: {cure}.")
+            faults.append(f"{path}, line {number} was left out: {cure}.")
             continue
-        if not there.intersection(question.path):
+        if not documents.intersection(question.path):
             paths = " or ".join(question.path)
-            faults.append(f"{place}, line {number} was left out: there is no page {paths}.")
+            faults.append(f"{path}, line {number} was left out: there is no page {paths}.")
             continue
-        asked[question.question] = question
-    if len(asked) > MOST:
-        faults.append(f"{place}: only the first {MOST:,} questions are asked.")
+        questions[question.question] = question
+    if len(questions) > MOST:
+        faults.append(f"{path}: only the first {MOST:,} questions are asked.")
     if len(faults) > _WARNED:
-        faults[_WARNED:] = [f"{place}: {len(faults) - _WARNED} more lines were left out."]
+        faults[_WARNED:] = [f"{path}: {len(faults) - _WARNED} more lines were left out."]
     fingerprint = hashlib.sha256(data).hexdigest()[:16]
-    return OwnQuestions(tuple(asked.values())[:MOST], fingerprint, tuple(faults))
+    return SelfTestQuestions(tuple(questions.values())[:MOST], fingerprint, tuple(faults))
 
 
 def ask(
-    questions: OwnQuestions, target: Target, embedder: Embedder, heard: Callable[[int], None]
-) -> Outcome:
-    """Search the index in ``target``, whether or not it answers yet."""
-    documents = target.pages.documents().values()
+    questions: SelfTestQuestions,
+    target: Target,
+    embedder: Embedder,
+    progress: Callable[[int], None],
+) -> SelfTestOutcome:
+    """Search the index in ``target``, whether or not it is live."""
+    documents = target.tables.documents().values()
     snapshot = Snapshot(
-        target.pages.generation(),
-        brought_up_to_date(Matrix.empty(), target.pages, target.store),
+        target.tables.generation(),
+        brought_up_to_date(Matrix.empty(), target.tables, target.store),
         {stored.number: stored.info for stored in documents},
-        target.pages.meta(),
+        target.tables.meta(),
     )
-    found: set[str] = set()
-    for done, question in enumerate(questions.asked):
-        heard(done)
+    hits: set[str] = set()
+    for done, question in enumerate(questions.questions):
+        progress(done)
         vector = query_vector(question.question, embedder)
-        hits = rank(snapshot, target.pages, question.question, vector).hits
-        passages = target.pages.passages([hit.row for hit in hits])
-        pages = dict.fromkeys(passages[hit.row].path for hit in hits if hit.row in passages)
-        if set(list(pages)[:FIRST]).intersection(question.path):
-            found.add(question.question)
-    missed = {question.question for question in questions.asked} - found
-    return Outcome(questions.fingerprint, frozenset(found), frozenset(missed))
+        rows = [hit.row for hit in rank(snapshot, target.tables, question.question, vector).hits]
+        passages = target.tables.passages(rows)
+        paths = dict.fromkeys(passages[row].path for row in rows if row in passages)
+        if set(list(paths)[:FIRST]).intersection(question.path):
+            hits.add(question.question)
+    misses = {question.question for question in questions.questions} - hits
+    return SelfTestOutcome(questions.fingerprint, frozenset(hits), frozenset(misses))
 
 
-def drop(before: Outcome | None, now: Outcome, largest: float) -> str | None:
-    """In words what got worse by more than it may; None where nothing did."""
+def drop(before: SelfTestOutcome | None, now: SelfTestOutcome, largest: float) -> str | None:
+    """Describe a drop of more than ``largest``, a share from 0 to 1; None for a smaller one."""
     if before is None:
         return None
     fall, lost = now.lost_since(before)

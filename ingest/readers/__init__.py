@@ -1,1 +1,1 @@
-"""The bytes of a file -> a Document: shown lines, their blocks, and what front matter says."""
+"""The bytes of a file -> a Document: shown lines, their blocks, and fields of front matter."""

@@ -1,10 +1,12 @@
-"""Bytes of a file -> text with ``\\n`` line ends, or the reason why there is none."""
+"""Bytes of a file -> text with ``\\n`` line ends, or the reason why it is not text."""
 
 import codecs
-import re
+from collections.abc import Sequence
 from contextlib import suppress
 
-from ingest.readers.reading import UnreadableDocument
+from charset_normalizer import from_bytes
+
+from ingest.readers.parsed_file import UnreadableDocument
 
 LFS_POINTER = b"version https://git-lfs.github.com/spec/v1"
 SIGNATURES = (
@@ -28,13 +30,17 @@ BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-MULTIBYTE = re.compile(rb"[\xc3-\xf4][\x80-\xbf]")
-CONTROL = re.compile(rb"[\x01-\x08\x0e-\x1a\x1c-\x1f\x7f]")
-HIGH = re.compile(rb"[\x80-\xff]")
+WIDE = ("utf_16_le", "utf_16_be")
+WESTERN = ("cp1252", "latin_1")
+CONTROLS = bytes({*range(0x20), 0x7F} - {*b"\0\t\n\v\f\r\x1b"})
+SAMPLE = 16_384
+"""Bytes by which an encoding is guessed; even, so that it ends between UTF-16 characters."""
+TOLERANCE = 1.0
+"""Disorder up to which charset-normalizer accepts a guess; text in another script has more."""
 
 
 def decode(data: bytes) -> str:
-    """The text of a file. Raises UnreadableDocument for what is not text."""
+    """Return the text of a file. Raises UnreadableDocument for anything but text."""
     if not data:
         raise UnreadableDocument("empty: the file has no content")
     if data.startswith(LFS_POINTER):
@@ -43,7 +49,7 @@ def decode(data: bytes) -> str:
 
 
 def with_line_feeds(text: str) -> str:
-    """Lines of any system, ended as on this one."""
+    """Replace the line ends of all systems by line feeds."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
@@ -52,37 +58,54 @@ def _decoded(data: bytes) -> str:
         if data.startswith(mark):
             return data[len(mark) :].decode(encoding, errors="replace").replace("\0", "")
     if data.startswith(SIGNATURES):
-        raise UnreadableDocument("binary: the content is no text, whatever the name says")
+        raise UnreadableDocument("binary: the content is not text, whatever the name says")
     if b"\0" in data:
         return _wide(data)
     try:
         return data.decode()
-    except UnicodeDecodeError:
-        return _legacy(data)
+    except UnicodeDecodeError as error:
+        return _western(data, error.start)
 
 
 def _wide(data: bytes) -> str:
-    """UTF-16 without a byte order mark: Latin text has its zeros on one side only."""
-    sample = data[:4096]
-    for zeros, letters, encoding in ((1, 0, "utf-16-le"), (0, 1, "utf-16-be")):
-        if sample[zeros::2].count(0) > len(sample) * 0.3 and not sample[letters::2].count(0):
-            with suppress(UnicodeDecodeError):
-                text = data.decode(encoding)
-                if not CONTROL.search(text.encode()):
-                    return text
+    """Decode UTF-16 without a byte order mark, if it is plausible: some ASCII, no controls."""
+    if encoding := _guess(data[:SAMPLE], WIDE):
+        with suppress(UnicodeDecodeError):
+            text = data.decode(encoding)
+            ascii_only = text.encode("ascii", "ignore")
+            if len(ascii_only) > len(text) * 0.3 and not _controls(ascii_only):
+                return text
     raise UnreadableDocument("binary: the content has zero bytes")
 
 
-def _legacy(data: bytes) -> str:
-    """Text with bytes that are not UTF-8: stray ones in a UTF-8 page, or a Western page."""
-    if len(CONTROL.findall(data)) > len(data) * 0.02:
-        raise UnreadableDocument("binary: the content is no text, whatever the name says")
+def _western(data: bytes, first: int) -> str:
+    """Decode UTF-8 with a few wrong bytes, or a Western page. ``first``: place of a wrong byte."""
+    if _controls(data) > len(data) * 0.02:
+        raise UnreadableDocument("binary: the content is not text, whatever the name says")
     repaired = data.decode(errors="replace")
-    if MULTIBYTE.search(data) and repaired.count("\ufffd") <= len(repaired) * 0.01 + 1:
+    wrong = repaired.count("\ufffd")
+    if wrong <= len(repaired) * 0.01 + 1 and not repaired.replace("\ufffd", "").isascii():
         return repaired
-    if len(HIGH.findall(data)) > len(data) * 0.3:
+    start = max(0, first - SAMPLE // 2)
+    if _guess(data[start : start + SAMPLE], WESTERN) is None:
         raise UnreadableDocument("encoding: neither UTF-8 nor UTF-16; save the page as UTF-8")
     try:
         return data.decode("cp1252")
     except UnicodeDecodeError:
         return data.decode("latin-1")
+
+
+def _guess(sample: bytes, encodings: Sequence[str]) -> str | None:
+    best = from_bytes(
+        sample,
+        cp_isolation=list(encodings),
+        threshold=TOLERANCE,
+        preemptive_behaviour=False,
+        enable_fallback=False,
+    ).best()
+    return best.encoding if best else None
+
+
+def _controls(data: bytes) -> int:
+    """Number of control characters that text does not contain."""
+    return len(data) - len(data.translate(None, CONTROLS))

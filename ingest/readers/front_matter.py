@@ -1,7 +1,7 @@
-"""Front matter, in one place: the lines before a page's text -> what they say of the page.
+"""Front matter: the lines before the text of a document -> title, owner, tags and date.
 
-A value is taken as it is written, never computed: whatever a number, date, tag or alias would stand
-for, reading it takes no longer than its text, and one that makes no sense costs itself only.
+Values are read as text and never computed, so that numbers, dates, tags and aliases of YAML take no
+more time than their text. An invalid value is ignored, the others are kept.
 """
 
 import json
@@ -19,10 +19,10 @@ DATE_KEYS = ("lastmod", "last_modified", "last_updated", "updated", "date")
 TITLE_KEYS = ("title", "linkTitle", "sidebar_label")
 
 CLOSINGS = {"---": ("---", "..."), "+++": ("+++",), "{": ("}",)}
-"""First line -> what the last one may be."""
+"""First line of front matter -> possible last lines."""
 
 _LONGEST = {"---": 200_000, "+++": 20_000, "{": 200_000}
-"""Characters; beyond them the parsers take their time (a TOML key with many dots most of all)."""
+"""Characters; the parsers are slow on longer texts, such as a TOML key with many dots."""
 
 _BITS_OF_A_NUMBER = 64
 _WRITTEN = {f"tag:yaml.org,2002:{kind}" for kind in ("str", "int", "float", "timestamp")}
@@ -34,18 +34,18 @@ Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """What front matter says; everything is optional."""
+    """Fields of front matter; all are optional."""
 
     title: str = ""
     owner: str | None = None
     tags: tuple[str, ...] = ()
     date: datetime | None = None
     impossible: tuple[str, ...] = ()
-    """Dates in it that no calendar has, as written."""
+    """Dates that do not exist, as written."""
 
 
 def front_matter(lines: Sequence[str]) -> tuple[FrontMatter, list[str]]:
-    """What it says, and the page with its lines blanked out; what is not valid stays text."""
+    """Return the fields, and the lines with front matter blanked; invalid front matter is text."""
     fence = lines[0].rstrip() if lines else ""
     closings = CLOSINGS.get(fence, ())
     end = next((i for i, line in enumerate(lines[1:], 1) if line.rstrip() in closings), 0)
@@ -56,7 +56,7 @@ def front_matter(lines: Sequence[str]) -> tuple[FrontMatter, list[str]]:
     except (yaml.YAMLError, ValueError, RecursionError):
         if fence == "{":
             return FrontMatter(), list(lines)
-        # Without its rules: the lower one would make a heading of what stands above it.
+        # Its rules are blanked: the lower one would turn the lines above it into a heading.
         return FrontMatter(), ["", *lines[1:end], "", *lines[end + 1 :]]
     if fields is None:
         return FrontMatter(), list(lines)
@@ -64,7 +64,7 @@ def front_matter(lines: Sequence[str]) -> tuple[FrontMatter, list[str]]:
 
 
 def _described(fields: dict[str, object]) -> FrontMatter:
-    """Pick what the index keeps out of whatever else the fields hold."""
+    """Pick the fields that the index stores."""
     titles = (_text(fields.get(key)) for key in TITLE_KEYS)
     owners = (", ".join(_list(fields.get(key))) for key in OWNER_KEYS)
     tags = (tag for key in TAG_KEYS for tag in _list(fields.get(key)))
@@ -84,7 +84,7 @@ def _described(fields: dict[str, object]) -> FrontMatter:
 
 
 def _parsed(lines: Sequence[str], fence: str) -> dict[str, object] | None:
-    """The fields; None where the lines are valid but no fields."""
+    """Return the fields, or None for valid lines that are not a mapping. Raises ValueError."""
     if sum(map(len, lines)) > _LONGEST[fence]:
         raise ValueError("too long to be front matter")
     inner = "\n".join(lines[1:-1])
@@ -100,7 +100,7 @@ def _parsed(lines: Sequence[str], fence: str) -> dict[str, object] | None:
 
 
 def _nodes(root: yaml.MappingNode) -> dict[str, yaml.Node]:
-    """The fields of a mapping and, where it has none of that name, of those that it merges."""
+    """Return the fields of a mapping and of the mappings that it merges (``<<``)."""
     fields: dict[str, yaml.Node] = {}
     waiting: list[yaml.Node] = [root]
     entered: set[int] = set()
@@ -112,10 +112,10 @@ def _nodes(root: yaml.MappingNode) -> dict[str, yaml.Node]:
         if isinstance(node, yaml.SequenceNode):
             waiting += reversed(node.value)
         elif isinstance(node, yaml.MappingNode):
-            own = {
+            direct = {
                 key.value: value for key, value in node.value if isinstance(key, yaml.ScalarNode)
             }
-            for name, value in own.items():
+            for name, value in direct.items():
                 fields.setdefault(name, value)
             waiting += [value for key, value in node.value if key.tag == _MERGE]
     return fields
@@ -133,25 +133,25 @@ def _text(value: object) -> str:
     if isinstance(value, int) and value.bit_length() > _BITS_OF_A_NUMBER:
         return ""
     if isinstance(value, (str, int, float)) and not isinstance(value, bool):
-        # An escape may stand for half a character, which can be stored nowhere.
+        # An escape can stand for half a surrogate pair, which cannot be stored.
         return " ".join(str(value).encode(errors="replace").decode().split())
     return ""
 
 
 def _list(value: object) -> list[str]:
-    """A YAML list, or one string with commas."""
+    """Read a YAML list, or one string with commas."""
     if isinstance(value, str):
         value = value.split(",")
     if not isinstance(value, list):
         value = [value]
-    # Each once: a list may name one long text a thousand times.
+    # Without repetitions: aliases can name one long text a thousand times.
     once = dict.fromkeys(item for item in value if isinstance(item, str))
     numbers = [item for item in value if isinstance(item, (int, float))]
     return [text for item in (*once, *numbers) if (text := _text(item))]
 
 
 def _date(value: object) -> datetime | None:
-    """None for what is no date at all; ValueError or OverflowError where no calendar has it."""
+    """Read a date; None if it is not one. Raises ValueError or OverflowError if it cannot exist."""
     if isinstance(value, str):
         text = value.strip()
         if SafeConstructor.timestamp_regexp.match(text):
@@ -167,6 +167,6 @@ def _date(value: object) -> datetime | None:
         moment = datetime(value.year, value.month, value.day, tzinfo=UTC)
     else:
         return None
-    # Wherever it is shown, in whatever zone, it has to be a date still.
+    # It has to be a valid date in every time zone.
     _ = moment - _A_DAY, moment + _A_DAY
     return moment

@@ -1,7 +1,7 @@
-"""HTML: the visible text of a page, by beautifulsoup4 -> plain lines under its headings.
+"""HTML -> its visible text as plain lines under its headings, by beautifulsoup4.
 
-Lists keep their bullets, tables become rows with bars, ``pre`` stays as it is. The line numbers are
-those of the source, so a block may show fewer lines than it covers.
+Lists keep their bullets, tables become rows with bars, ``pre`` is unchanged. Line numbers are those
+of the source, so a block may show fewer lines than it covers.
 """
 
 import re
@@ -14,8 +14,8 @@ from itertools import islice
 from bs4 import BeautifulSoup
 from bs4.element import NavigableString, PageElement, PreformattedString, Tag
 
-from ingest.readers.invisible import without_hidden
-from ingest.readers.reading import Block, Kind, Reading
+from ingest.invisible import without_hidden
+from ingest.readers.parsed_file import Block, BlockKind, ParsedFile
 
 UNSEEN = {
     "script", "style", "nav", "footer", "template", "noscript", "iframe", "svg", "head", "form",
@@ -33,33 +33,33 @@ UNDISPLAYED = re.compile(r"\bdisplay\s*:\s*none\b", re.IGNORECASE)
 CODE = {"code", "kbd", "samp", "tt"}
 CELLS = {"td", "th"}
 SIGN = 20
-"""Parts of a link, after which it is no mere sign if it had any words."""
+"""Parts of a link that are checked for words."""
 COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 
 
-def read_html(lines: Sequence[str]) -> Reading:
+def read_html(lines: Sequence[str]) -> ParsedFile:
     """Read a page."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that a page looks like XML, or like a file's name
+        warnings.simplefilter("ignore")  # about pages that look like XML or like a file name
         soup = BeautifulSoup(_closed("\n".join(lines)), "html.parser")
     title = " ".join(soup.title.get_text().split()) if soup.title else ""
     main = soup.find("main") or soup.find(role="main") or soup.body
     text = _Text()
     text.read(main if isinstance(main, Tag) else soup)
-    return Reading(
+    return ParsedFile(
         "plain", tuple(text.lines), tuple(text.blocks), numbers=tuple(text.numbers), title=title
     )
 
 
 def _closed(source: str) -> str:
-    """Without comments, and without tags that never close: the parser takes long over those."""
+    """Remove comments and escape unclosed tags, which slow the parser down."""
     source = COMMENT.sub(lambda comment: "\n" * comment[0].count("\n"), source)
     end = source.rfind(">") + 1
     return source[:end] + source[end:].replace("<", "&lt;")
 
 
 def _is_unseen(tag: Tag) -> bool:
-    """Hidden, or the sign beside a heading that links to it."""
+    """Return True for hidden tags, and for the sign beside a heading that links to it."""
     if tag.has_attr("hidden") or UNDISPLAYED.search(str(tag.get("style", ""))):
         return True
     to_here = tag.name == "a" and str(tag.get("href", "")).startswith("#")
@@ -72,31 +72,31 @@ def _strings(tag: Tag) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class _End:
-    """Where a tag's content ends."""
+    """Marks the end of a tag's content."""
 
     tag: Tag
 
 
 @dataclass
 class _Text:
-    """The lines so far, and the block that is being read."""
+    """The lines so far, and the current block."""
 
     lines: list[str] = field(default_factory=list)
     numbers: list[int] = field(default_factory=list)
     blocks: list[Block] = field(default_factory=list)
     words: list[str] = field(default_factory=list)
-    kind: Kind = "prose"
+    kind: BlockKind = "prose"
     level: int = 0
     line: int = 1
-    begun: int = 0
+    first_line: int = 0
     cells: Counter[str] = field(default_factory=Counter)
-    """How many cells of each kind were read so far, and at the beginning of each open row."""
+    """Cells by tag: read so far; ``rows`` has their numbers at the start of each open row."""
     rows: list[Counter[str]] = field(default_factory=list)
     columns: tuple[int, int] = (0, 0)
-    """Where the names of the columns stand, in the table that is being read."""
+    """Lines with the names of the columns of the current table."""
 
     def read(self, root: Tag) -> None:
-        """Go through a tag's content; not recursively, for what is never closed nests deep."""
+        """Read a tag's content, without recursion: unclosed tags nest deeply."""
         waiting: list[PageElement | _End] = [root]
         while waiting:
             element = waiting.pop()
@@ -109,12 +109,12 @@ class _Text:
                     waiting.extend(reversed(element.contents))
             elif isinstance(element, NavigableString):
                 if not isinstance(element, PreformattedString):
-                    self._say(str(element))
+                    self._append(str(element))
                 self.line += str(element).count("\n")
         self._close()
 
     def _enter(self, tag: Tag) -> bool:
-        """Begin a tag; says whether its content is to be read."""
+        """Begin a tag; return True if its content has to be read."""
         if tag.name in UNSEEN or _is_unseen(tag):
             return False
         if tag.name in CELLS:
@@ -122,23 +122,23 @@ class _Text:
         if tag.name == "tr":
             self.rows.append(self.cells.copy())
         if tag.name == "img":
-            self._say(str(tag.get("alt") or ""))
+            self._append(str(tag.get("alt") or ""))
         elif tag.name == "br":
             self.words.append("\n")
         elif tag.name == "pre":
             self._preformatted(tag)
             return False
         elif tag.name in CELLS and self.words:
-            self._say(" | ")
+            self._append(" | ")
         elif tag.name in CODE:
-            self._say("`")
+            self._append("`")
         elif tag.name not in INLINE:
             self._begin_block(tag)
         return True
 
     def _leave(self, tag: Tag) -> None:
         if tag.name in CODE:
-            self._say("`")
+            self._append("`")
         elif tag.name == "tr":
             start = len(self.lines)
             self._close()
@@ -158,7 +158,7 @@ class _Text:
         elif tag.name == "tr":
             self.kind = "table"
         elif tag.name == "li":
-            self._say("- ")
+            self._append("- ")
 
     def _preformatted(self, tag: Tag) -> None:
         self._close()
@@ -171,21 +171,21 @@ class _Text:
             self._end_block("code", start)
         self.line += text.count("\n")
 
-    def _say(self, text: str) -> None:
+    def _append(self, text: str) -> None:
         if text and (self.words or not text.isspace()):
             if not self.words:
-                self.begun = self.line + len(text) - len(text.lstrip("\n"))
+                self.first_line = self.line + len(text) - len(text.lstrip("\n"))
             self.words.append(SPACE.sub(" ", without_hidden(text)))
 
     def _close(self) -> None:
-        """End the block that is being read, if it has any words."""
-        said = "".join(self.words)
+        """End the current block, if it has any words."""
+        text = "".join(self.words)
         start = len(self.lines)
-        for part in said.split("\n"):
+        for part in text.split("\n"):
             if part.strip(" -|`"):
-                self._add(" ".join(part.split()), self.begun)
+                self._add(" ".join(part.split()), self.first_line)
         if len(self.lines) > start:
-            self.numbers[-1] = max(self.begun, self.line)
+            self.numbers[-1] = max(self.first_line, self.line)
             self._end_block(self.kind, start, self.level)
         self.words, self.kind, self.level = [], "prose", 0
 
@@ -193,7 +193,7 @@ class _Text:
         self.lines.append(line)
         self.numbers.append(number)
 
-    def _end_block(self, kind: Kind, start: int, level: int = 0) -> None:
+    def _end_block(self, kind: BlockKind, start: int, level: int = 0) -> None:
         label = " ".join(self.lines[start:]) if kind == "heading" else ""
         head = self.columns if kind == "table" else (0, 0)
         self.blocks.append(Block(kind, start, len(self.lines), level=level, label=label, head=head))

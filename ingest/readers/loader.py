@@ -1,24 +1,25 @@
-"""A file of the docs repo -> Document: its title, what front matter says, its lines and blocks."""
+"""A file of the docs repo -> Document: title, fields of front matter, lines and blocks."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import PurePosixPath
 
+from ingest.invisible import without_hidden
+from ingest.readers.credentials import masked
 from ingest.readers.decoding import decode
 from ingest.readers.front_matter import FrontMatter, front_matter
 from ingest.readers.html import read_html
-from ingest.readers.invisible import masked, without_hidden
 from ingest.readers.markdown import read_markdown
 from ingest.readers.notebook import read_notebook
-from ingest.readers.reading import Reading, UnreadableDocument
+from ingest.readers.parsed_file import ParsedFile, UnreadableDocument
 from ingest.readers.rst import read_rst
 from ingest.readers.search_text import has_words
 from ingest.readers.text import read_text
 
 __all__ = ["READERS", "Document", "UnreadableDocument", "load"]
 
-Reader = Callable[[Sequence[str]], Reading]
+Reader = Callable[[Sequence[str]], ParsedFile]
 READERS: dict[str, Reader] = {
     ".md": read_markdown,
     ".markdown": read_markdown,
@@ -33,52 +34,52 @@ READERS: dict[str, Reader] = {
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One readable file."""
+    """One readable file of the docs repo."""
 
     path: str
     title: str
-    reading: Reading
+    parsed: ParsedFile
     owner: str | None = None
     tags: tuple[str, ...] = ()
     date: datetime | None = None
     masked: int = 0
-    """Credentials that were replaced by a mark."""
+    """Number of masked credentials."""
     impossible: tuple[str, ...] = ()
-    """Dates in front matter that no calendar has."""
+    """Dates in front matter that do not exist."""
 
 
 def load(path: str, data: bytes) -> Document:
-    """Read a file. Raises UnreadableDocument with the reason why it is not indexed."""
+    """Read a file. Raises UnreadableDocument with the reason against it."""
     suffix = PurePosixPath(path).suffix.lower()
     reader = READERS.get(suffix)
     if reader is None:
         raise UnreadableDocument(f"unsupported: no reader for {suffix or 'files without a suffix'}")
     text, credentials = decode(data), 0
-    about = FrontMatter()
-    if reader is read_notebook:  # its text is only inside the JSON
+    fields = FrontMatter()
+    if reader is read_notebook:  # the reader masks its text, which is inside JSON
         lines = text.split("\n")
     else:
         text, credentials = masked(without_hidden(text))
-        about, lines = front_matter(text.split("\n"))
-    reading = reader(lines)
-    if not any(has_words(block, reading) for block in reading.blocks):
+        fields, lines = front_matter(text.split("\n"))
+    parsed = reader(lines)
+    if not any(has_words(block, parsed) for block in parsed.blocks):
         raise UnreadableDocument("empty: the page has no text")
     return Document(
         path=path,
-        title=_title(path, about, reading),
-        reading=reading,
-        owner=about.owner,
-        tags=about.tags,
-        date=about.date,
-        masked=credentials + reading.masked,
-        impossible=about.impossible,
+        title=_title(path, fields, parsed),
+        parsed=parsed,
+        owner=fields.owner,
+        tags=fields.tags,
+        date=fields.date,
+        masked=credentials + parsed.masked,
+        impossible=fields.impossible,
     )
 
 
-def _title(path: str, about: FrontMatter, reading: Reading) -> str:
-    """From front matter, the format, the first top heading, or the name of the file."""
-    heading = next((b.label for b in reading.blocks if b.level == 1 and b.label), "")
-    return about.title or reading.title or heading or _name(path)
+def _title(path: str, fields: FrontMatter, parsed: ParsedFile) -> str:
+    """Title from front matter, the format, the first top heading, or the name of the file."""
+    heading = next((b.label for b in parsed.blocks if b.level == 1 and b.label), "")
+    return fields.title or parsed.title or heading or _name(path)
 
 
 def _name(path: str) -> str:

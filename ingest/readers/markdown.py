@@ -8,7 +8,7 @@ from itertools import chain, pairwise
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from ingest.readers.reading import Block, Reading, covering
+from ingest.readers.parsed_file import Block, ParsedFile, covering
 from ingest.readers.search_text import clean_label
 from ingest.readers.wrappers import FENCE, closes, unwrapped
 
@@ -21,7 +21,7 @@ HTML_CELL = re.compile(r"<(t[dh])\b", re.IGNORECASE)
 
 
 def _parser(*, indented_code: bool) -> MarkdownIt:
-    """Block structure only: inline markup is cleaned later, on the text of a chunk."""
+    """A parser of block structure; inline markup is removed later, from the text of a chunk."""
     parser = MarkdownIt("commonmark", {"html": True}).enable("table")
     parser.disable(["inline", "text_join", "reference"])
     if not indented_code:
@@ -33,22 +33,22 @@ MARKDOWN = _parser(indented_code=True)
 MDX = _parser(indented_code=False)
 
 
-def read_markdown(lines: Sequence[str], *, mdx: bool = False) -> Reading:
-    """Read a page whose front matter was already blanked out."""
-    shown, blocks = markdown_blocks(lines, mdx=mdx)
-    return Reading("markdown", tuple(shown), tuple(blocks))
+def read_markdown(lines: Sequence[str], *, mdx: bool = False) -> ParsedFile:
+    """Read a document whose front matter is blanked already."""
+    visible, blocks = markdown_blocks(lines, mdx=mdx)
+    return ParsedFile("markdown", tuple(visible), tuple(blocks))
 
 
 def markdown_blocks(lines: Sequence[str], *, mdx: bool = False) -> tuple[list[str], list[Block]]:
-    """The lines as shown, and their blocks."""
-    shown, structure = unwrapped(lines, mdx=mdx)
+    """Return the lines as shown, and their blocks."""
+    visible, structure = unwrapped(lines, mdx=mdx)
     tokens = (MDX if mdx else MARKDOWN).parse("\n".join(structure))
-    blocks = covering(list(_blocks(tokens, shown)), shown, 0, len(shown))
-    return shown, _with_sub_lists(blocks, shown)
+    blocks = covering(list(_blocks(tokens, visible)), visible, 0, len(visible))
+    return visible, _with_sub_lists(blocks, visible)
 
 
 def _blocks(tokens: Sequence[Token], lines: Sequence[str]) -> Iterator[Block]:
-    """Blocks of one level; what is inside a container becomes its parts."""
+    """Yield the blocks of one level; blocks inside a container become its parts."""
     index = 0
     while index < len(tokens):
         token = tokens[index]
@@ -61,7 +61,7 @@ def _blocks(tokens: Sequence[Token], lines: Sequence[str]) -> Iterator[Block]:
 
 
 def _closing(tokens: Sequence[Token], index: int) -> int:
-    """Where the token that closes this one stands; the token itself if it has no content."""
+    """Index of the token that closes this one; the token itself if it has no content."""
     if tokens[index].nesting != 1:
         return index
     level = tokens[index].level
@@ -90,13 +90,13 @@ def _block(token: Token, inner: Sequence[Token], lines: Sequence[str]) -> Iterat
 
 
 def _fence(start: int, end: int, lines: Sequence[str]) -> Block:
-    opening = FENCE.match(lines[start])  # none where a tag stands in place of a fence
+    opening = FENCE.match(lines[start])  # None if a template tag replaces the fence
     closed = end > start + 1 and (not opening or closes(lines[end - 1], opening[1]))
     return Block("code", start, end, header=1, footer=1 if closed else 0)
 
 
 def _html(start: int, end: int, lines: Sequence[str]) -> Iterator[Block]:
-    """Raw HTML: a heading, and what follows; cut, if it has to be, before a row or an item."""
+    """Yield a heading and the rest of raw HTML; it may be cut before a row or an item."""
     if heading := HTML_HEADING.match("\n".join(lines[start:end])):
         first, start = start, start + heading[0].rstrip("\n").count("\n") + 1
         label = clean_label(heading[2])
@@ -118,9 +118,9 @@ def _names_columns(lines: Sequence[str]) -> bool:
 
 
 def _with_sub_lists(blocks: Sequence[Block], lines: Sequence[str]) -> list[Block]:
-    """Give a deeper-indented list to the item above it, as its writer meant it.
+    """Make an indented list a part of the item above it, as its author meant.
 
-    Under ``10. `` three spaces are not enough for CommonMark, yet nobody reads it otherwise.
+    CommonMark needs four spaces under ``10. ``; people write three.
     """
     groups: list[list[Block]] = []
     for block in blocks:
@@ -142,5 +142,5 @@ def _group(group: Sequence[Block]) -> Block:
     item = group[0]
     if len(group) == 1:
         return item
-    own = item.parts or (item,)
-    return replace(item, end=group[-1].end, parts=tuple(chain(own, group[1:])))
+    parts = item.parts or (item,)
+    return replace(item, end=group[-1].end, parts=tuple(chain(parts, group[1:])))

@@ -1,6 +1,6 @@
-"""Jupyter notebook: Markdown and code cells, without outputs -> the reading of a Markdown page.
+"""Jupyter notebook: its Markdown and code cells, without outputs -> lines and blocks of Markdown.
 
-Code cells are shown as fenced blocks. Each line carries its number in the JSON file.
+Code cells are shown as fenced blocks. Each line keeps its number in the JSON file.
 """
 
 import json
@@ -8,42 +8,43 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TypeGuard
 
+from ingest.invisible import without_hidden
+from ingest.readers.credentials import masked
 from ingest.readers.decoding import with_line_feeds
-from ingest.readers.invisible import masked, without_hidden
 from ingest.readers.markdown import markdown_blocks
-from ingest.readers.reading import Block, Reading, UnreadableDocument
+from ingest.readers.parsed_file import Block, ParsedFile, UnreadableDocument
 
 
-def read_notebook(lines: Sequence[str]) -> Reading:
-    """Read a notebook of format 3 or 4."""
+def read_notebook(lines: Sequence[str]) -> ParsedFile:
+    """Read a notebook of format 3 or 4. Raises UnreadableDocument."""
     source = "\n".join(lines)
     try:
         notebook = json.loads(source)
     except (ValueError, RecursionError) as error:
         raise UnreadableDocument(f"malformed: not the JSON of a notebook ({error})") from error
     language, cells = _contents(notebook)
-    places = _Places(source)
-    shown: list[str] = []
+    numbers_in_file = _LineNumbers(source)
+    visible: list[str] = []
     numbers: list[int] = []
     blocks: list[Block] = []
     credentials = 0
     for kind, source_lines in cells:
-        places_of_lines = places.of_cell(source_lines)
-        text, found = masked(without_hidden("\n".join(source_lines)))
-        credentials += found
-        numbered = list(zip(text.split("\n"), places_of_lines, strict=True))
+        cell_numbers = numbers_in_file.of_cell(source_lines)
+        text, count = masked(without_hidden("\n".join(source_lines)))
+        credentials += count
+        numbered = list(zip(text.split("\n"), cell_numbers, strict=True))
         if kind == "code":
             numbered = _fenced(numbered, language)
         cell, cell_blocks = markdown_blocks([line for line, _ in numbered])
-        blocks.extend(_moved(block, len(shown)) for block in cell_blocks)
-        shown.extend((*cell, ""))
+        blocks.extend(_moved(block, len(visible)) for block in cell_blocks)
+        visible.extend((*cell, ""))
         numbers.extend(number for _, number in numbered)
         numbers.append(numbers[-1])
-    return Reading("markdown", tuple(shown), tuple(blocks), tuple(numbers), masked=credentials)
+    return ParsedFile("markdown", tuple(visible), tuple(blocks), tuple(numbers), masked=credentials)
 
 
 def _contents(notebook: object) -> tuple[str, list[tuple[str, list[str]]]]:
-    """The language, and kind and lines of each cell worth reading."""
+    """Return the language, and the kind and lines of each cell with text."""
     if not isinstance(notebook, dict):
         raise UnreadableDocument("malformed: the JSON is not a notebook")
     cells, sheets = notebook.get("cells"), notebook.get("worksheets")
@@ -61,7 +62,7 @@ def _read_cell(cell: object) -> tuple[str, list[str]] | None:
     text = "".join(filter(_is_text, text)) if isinstance(text, list) else text
     if not _is_text(text) or not text.strip():
         return None
-    # An escape may stand for half a character, which can be stored nowhere.
+    # An escape can stand for half a surrogate pair, which cannot be stored.
     lines = with_line_feeds(text.encode(errors="replace").decode()).strip("\n").split("\n")
     if cell["cell_type"] == "heading":
         return "markdown", ["#" * int(cell.get("level", 1)) + " " + " ".join(lines)]
@@ -75,16 +76,16 @@ def _is_text(value: object) -> TypeGuard[str]:
 def _language(notebook: dict[str, object]) -> str:
     metadata = notebook.get("metadata")
     for key, entry in (("language_info", "name"), ("kernelspec", "language")):
-        about = metadata.get(key) if isinstance(metadata, dict) else None
-        name = about.get(entry) if isinstance(about, dict) else None
+        section = metadata.get(key) if isinstance(metadata, dict) else None
+        name = section.get(entry) if isinstance(section, dict) else None
         if isinstance(name, str) and name.isidentifier():
             return name
     return ""
 
 
 @dataclass
-class _Places:
-    """Where the lines of the cells stand in the file, found from its beginning on."""
+class _LineNumbers:
+    """Finds the line numbers of cells in the file, from its beginning on."""
 
     source: str
     position: int = 0
@@ -98,11 +99,11 @@ class _Places:
     def _number(self, line: str) -> int:
         if not line.strip():
             return self.line
-        # A line may be written with or without escapes for what is not ASCII.
+        # Characters outside ASCII may be escaped or not.
         spellings = (json.dumps(line, ensure_ascii=plain)[1:-1] for plain in (False, True))
         nearby = self.position + 20_000 + 2 * len(line)
-        found = (self.source.find(text, self.position, nearby) for text in spellings)
-        self._move(next((place for place in found if place >= 0), -1))
+        matches = (self.source.find(text, self.position, nearby) for text in spellings)
+        self._move(next((match for match in matches if match >= 0), -1))
         return self.line
 
     def _move(self, position: int) -> None:

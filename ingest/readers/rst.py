@@ -1,20 +1,19 @@
-"""reStructuredText: underlines tell the sections, indentation the blocks between them.
+"""reStructuredText -> sections, by their underlines, and blocks, by their indentation.
 
-What is shown stays as written, whatever directives and roles a page uses; nothing outside the page
-is read. The outline is read here and not by docutils: of an unknown directive (Sphinx has hundreds)
-that keeps no more than the source anyway, it takes time by the square of a page's length, and of a
-page that nests deeply it reads nothing.
+Directives and roles are shown as written, and included files are not read. Docutils is not used: it
+only keeps the source of an unknown directive (Sphinx has hundreds), takes quadratic time, and reads
+nothing of a document that nests deeply.
 """
 
 import re
 from collections.abc import Iterator, Sequence
 
-from ingest.readers.reading import Block, Reading
+from ingest.readers.parsed_file import Block, ParsedFile
 from ingest.readers.search_text import clean_label
 
 RULE = re.compile(r"^([!-/:-@\[-`{-~])\1*[ \t]*$")
 SHORTEST_RULE = 4
-"""A rule that is shorter than its title has to be at least so long."""
+"""Characters; a shorter rule has to be as long as its title."""
 EXPLICIT = re.compile(r"^\s*\.\.(?:\s|$)")
 COMMENT = re.compile(r"^\s*\.\.(?:$|\s+(?!\[[^\]]+\]|_|\||__|[^\s:]+(?::[^\s:]+)*[ ]?::(?:\s|$)))")
 NAVIGATION = re.compile(r"^\s*\.\.\s+(?:toctree|contents|index|highlight|meta)::")
@@ -24,25 +23,25 @@ OPTION = re.compile(r"^\s+:[\w-]+:")
 ITEM = re.compile(r"^(?:[-*+•]|\(?(?:\d+|#|[a-zA-Z])[.)])\s")
 BULLET = re.compile(r"^(?:[-*+•|]|>>>)\s")
 BEGINS = (ITEM, re.compile(r"^\.\.\s"))
-"""What ends a block of its own kind without a blank line between them."""
+"""A block that begins like this ends one that begins alike, even without a blank line."""
 TABLE = re.compile(r"^(?:\+[-=+]{3,}\+|={2,}(?:\s+={2,})+)\s*$")
 GRID_HEAD = re.compile(r"^\+=[=+]*\+\s*$|^={2,}(?:\s+={2,})+\s*$")
 
 
-def read_rst(lines: Sequence[str]) -> Reading:
-    """Read a page."""
-    shown = _without_unseen(lines)
+def read_rst(lines: Sequence[str]) -> ParsedFile:
+    """Read a document."""
+    visible = _without_invisible(lines)
     blocks: list[Block] = []
     position = 0
-    for heading in [*_headings(shown), Block("heading", len(shown), len(shown))]:
-        blocks.extend(_blocks(shown, position, heading.start))
+    for heading in [*_headings(visible), Block("heading", len(visible), len(visible))]:
+        blocks.extend(_blocks(visible, position, heading.start))
         blocks.append(heading)
         position = heading.end
-    return Reading("rst", tuple(shown), tuple(blocks[:-1]))
+    return ParsedFile("rst", tuple(visible), tuple(blocks[:-1]))
 
 
 def _headings(lines: Sequence[str]) -> Iterator[Block]:
-    """Titles, whose depth is told by the order in which their kinds of rules first occur."""
+    """Yield headings; a heading's depth is the order in which its kind of rule first occurs."""
     depths: dict[tuple[str, bool], int] = {}
     depth = index = 0
     while index < len(lines) - 1:
@@ -58,7 +57,7 @@ def _headings(lines: Sequence[str]) -> Iterator[Block]:
 
 
 def _is_title(lines: Sequence[str], index: int, above: str | None = None) -> bool:
-    """Whether this line stands on a rule, and below one that is the same if there has to be one."""
+    """Return True for a title with a rule below it, equal to ``above`` if that is given."""
     title, below = lines[index], lines[index + 1] if index + 1 < len(lines) else ""
     if not title.strip() or not RULE.match(below) or RULE.match(title):
         return False
@@ -70,37 +69,37 @@ def _is_title(lines: Sequence[str], index: int, above: str | None = None) -> boo
 
 
 def _may_begin(lines: Sequence[str], index: int) -> bool:
-    """Whether no paragraph goes on here."""
+    """Return True unless the line continues a paragraph."""
     above = lines[index - 1] if index else ""
     ends = not above.strip() or above[0].isspace() or RULE.match(above)
     return bool(ends or any(mark.match(above) for mark in BEGINS))
 
 
-def _without_unseen(lines: Sequence[str]) -> list[str]:
-    """Blank out comments, what is noted of the page, and directives that only lead elsewhere."""
-    shown = list(lines)
+def _without_invisible(lines: Sequence[str]) -> list[str]:
+    """Blank comments, fields at the top, and directives for navigation."""
+    visible = list(lines)
     index = next((i for i, line in enumerate(lines) if line.strip()), len(lines))
     while index < len(lines) and FIELD.match(lines[index]):
         end = _end_of_body(lines, index)
-        shown[index:end] = [""] * (end - index)
+        visible[index:end] = [""] * (end - index)
         index = end
     while index < len(lines):
         line = lines[index]
         if COMMENT.match(line) or NAVIGATION.match(line):
-            # Two dots by themselves, and nothing right below them, comment on nothing.
+            # Two dots before an empty line are a comment without text.
             empty = line.strip() == ".." and not "".join(lines[index + 1 : index + 2]).strip()
             end = index + 1 if empty else _end_of_body(lines, index)
-            shown[index:end] = [""] * (end - index)
+            visible[index:end] = [""] * (end - index)
             index = end
         elif CODE.match(line) or _introduces_code(line):
             index = _end_of_body(lines, index)
         else:
             index += 1
-    return shown
+    return visible
 
 
 def _end_of_body(lines: Sequence[str], start: int) -> int:
-    """Where what is indented below a line ends."""
+    """Return the end of the lines that are indented below a line."""
     margin = _indent(lines[start])
     for index in range(start + 1, len(lines)):
         if lines[index].strip() and _indent(lines[index]) <= margin:
@@ -113,7 +112,7 @@ def _indent(line: str) -> int:
 
 
 def _blocks(lines: Sequence[str], start: int, end: int) -> Iterator[Block]:
-    """Blocks of the outermost level between two headings."""
+    """Yield the blocks of the outermost level between two headings."""
     index = start
     while index < end:
         if not lines[index].strip():
@@ -125,7 +124,7 @@ def _blocks(lines: Sequence[str], start: int, end: int) -> Iterator[Block]:
 
 
 def _end_of_block(lines: Sequence[str], start: int, end: int) -> int:
-    """After the paragraph that begins here and everything indented below it."""
+    """Return the end of the paragraph that begins here, with everything indented below it."""
     table = TABLE.match(lines[start])
     index = start + 1
     while index < end:
@@ -157,7 +156,7 @@ def _block(lines: Sequence[str], start: int, end: int) -> Block:
 
 
 def _parts(lines: Sequence[str], start: int, end: int) -> Iterator[Block]:
-    """Paragraphs inside a block; what is indented deeper than one that introduces code is code."""
+    """Yield the paragraphs inside a block; one indented below ``::`` is code."""
     first, margin = start, None
     for index in range(start + 1, end + 1):
         if index < end and (lines[index - 1].strip() or not lines[index].strip()):

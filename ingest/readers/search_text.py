@@ -1,11 +1,11 @@
-"""Raw text of a block -> what is embedded and indexed: the words a reader of the page sees."""
+"""Raw text of a block -> the words that a reader of the page sees, to be embedded and indexed."""
 
 import re
 from collections.abc import Callable
 from html import unescape
 from html.entities import html5
 
-from ingest.readers.reading import Block, Kind, Reading, Syntax
+from ingest.readers.parsed_file import Block, BlockKind, ParsedFile, Syntax
 from ingest.readers.wrappers import ATTRIBUTES, SPOKEN
 
 COMMENT = re.compile(r"<!--.*?(?:(-->)|\Z)", re.DOTALL)
@@ -17,9 +17,9 @@ ELEMENTS = (
     r"|th|thead|title|tr|tt|u|ul|var|video|[A-Z][a-z]\w*+(?:\.\w++)*+"
 )
 KEPT = re.compile(r"((?<!`)(`+)(?!`)[^\n]*?[^`\n]\2(?!`))|\\([!-/:-@\[-`{-~])")
-"""Code, and signs that a backslash makes ordinary ones."""
+"""Code, and characters after a backslash: they are not markup."""
 STAND_IN = re.compile(r"\x02(\d+)\x03")
-"""For what is kept; no page holds these signs any more when it is read."""
+"""Placeholder of code and escapes; these control characters were removed from all documents."""
 TAG = re.compile(rf"</?(?:{ELEMENTS})(?=[\s/>]){ATTRIBUTES}>")
 TARGET = r"(?:\((?:[^()\n]|\([^()\n]*\))*\)|\[[^\]\n]*\])"
 IMAGE = re.compile(rf"!\[([^\]\[]*)\]{TARGET}")
@@ -67,12 +67,12 @@ RST_UNDERLINE = re.compile(
     r"^[ \t]*+([^\w\s])\1*+[ \t]*+$|^[ \t]*+[=+|-][=+| -]{2,}+[ \t]*+$", re.MULTILINE
 )
 SAMPLE = 4_000
-"""Characters that are looked at to tell whether there are words, or what a heading says."""
+"""Characters of a block that are checked for words, or of a heading that are cleaned."""
 NOTES = {"caution", "danger", "important", "note", "tip", "warning", "attention", "hint", "info"}
 
 
-def search_text(syntax: Syntax, kind: Kind, text: str) -> str:
-    """What is searched of a piece of a document."""
+def search_text(syntax: Syntax, kind: BlockKind, text: str) -> str:
+    """Return the text to embed and to search of a piece of a document."""
     if kind == "code" or syntax == "plain":
         return _compact(text)
     if syntax == "rst":
@@ -80,14 +80,14 @@ def search_text(syntax: Syntax, kind: Kind, text: str) -> str:
     return _compact(_markdown(text))
 
 
-def has_words(block: Block, reading: Reading) -> bool:
-    """Whether there is anything to read in a block."""
-    sample = "\n".join(reading.lines[block.start : block.end])[:SAMPLE]
-    return bool(search_text(reading.syntax, block.kind, sample))
+def has_words(block: Block, parsed: ParsedFile) -> bool:
+    """Return True if a block has any words."""
+    sample = "\n".join(parsed.lines[block.start : block.end])[:SAMPLE]
+    return bool(search_text(parsed.syntax, block.kind, sample))
 
 
 def clean_label(heading: str, syntax: Syntax = "markdown") -> str:
-    """A heading as a reader sees it."""
+    """Return a heading without markup."""
     return " ".join(search_text(syntax, "heading", heading[:SAMPLE]).replace("`", "").split())
 
 
@@ -95,15 +95,15 @@ def _compact(text: str) -> str:
     return BLANK_LINES.sub("\n", text).strip()
 
 
-def _around(kept: re.Pattern[str], text: str, clean: Callable[[str], str]) -> str:
-    """Clean a text, but for what has to stay as it stands."""
+def _around(literal: re.Pattern[str], text: str, clean: Callable[[str], str]) -> str:
+    """Clean a text, except for the matches of ``literal``."""
     words: list[str] = []
 
     def keep(match: re.Match[str]) -> str:
         words.append(match[match.lastindex or 0])
         return f"\x02{len(words) - 1}\x03"
 
-    text = clean(kept.sub(keep, text))
+    text = clean(literal.sub(keep, text))
     return STAND_IN.sub(lambda match: words[int(match[1])], text) if words else text
 
 
@@ -131,11 +131,11 @@ def _prose(text: str) -> str:
 
 
 def _comment(match: re.Match[str]) -> str:
-    return "" if match[1] else match[0]  # what nothing closes is shown
+    return "" if match[1] else match[0]  # an unclosed comment is shown
 
 
 def _tag(match: re.Match[str]) -> str:
-    """A tag leaves the words in its attributes; a cell or line break a space."""
+    """Replace a tag by the words in its attributes, a cell or line break by a space."""
     words = " ".join(filter(None, SPOKEN.findall(match[0])))
     if words:
         return f" {words} "
@@ -160,7 +160,7 @@ def _shortcode(match: re.Match[str]) -> str:
 
 
 def _spoken_shortcode(match: re.Match[str]) -> str:
-    """Sites put a shortcode's words even into code; one without words may be meant as it stands."""
+    """Replace a shortcode inside code, if it has words; otherwise it may be literal."""
     return _shortcode(match) if SHORTCODE_WORDS.search(match[3]) else match[0]
 
 

@@ -1,17 +1,17 @@
-"""Plain text: paragraphs are what stands between blank lines; nothing in it is markup."""
+"""Plain text -> paragraphs, which are separated by blank lines; it has no markup."""
 
 from collections.abc import Sequence
 
-from ingest.readers.reading import Block, Reading
+from ingest.readers.parsed_file import Block, ParsedFile
 
 
-def read_text(lines: Sequence[str]) -> Reading:
+def read_text(lines: Sequence[str]) -> ParsedFile:
     """Read a text file."""
-    return Reading("plain", tuple(lines), tuple(paragraphs(lines)))
+    return ParsedFile("plain", tuple(lines), tuple(paragraphs(lines)))
 
 
 def paragraphs(lines: Sequence[str]) -> list[Block]:
-    """Runs of lines without a blank one between them."""
+    """Return the groups of lines between blank lines."""
     blocks: list[Block] = []
     start: int | None = None
     for index, line in enumerate(lines):

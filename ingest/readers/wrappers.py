@@ -1,9 +1,9 @@
-"""What stands around the text of a Markdown page and is not part of it.
+"""Removes the wrapping of a Markdown document: comments, scripts, wrapper tags, module lines.
 
-In: the source lines. Out: the lines that are shown (comments, scripts, wrapper tags, module lines
-gone), and the lines that structure is read from (the same, with the indented bodies of admonitions
-and tabs moved out to where they are ordinary Markdown, code between tags between fences, and
-without the marks of a merge). Both keep one line for each line of the file. Code is never touched.
+Source lines in; two lists out: the lines that are shown, and the lines from which structure is
+read. The second list also has the indented bodies of admonitions and tabs moved out to ordinary
+Markdown, code between template tags put between fences, and merge marks removed. Both have one line
+per line of the file. Code is never changed.
 """
 
 import re
@@ -24,11 +24,11 @@ CLOSINGS = {
     "<style": "</style>",
     "{/*": "*/}",
 }
-"""What no reader of the page sees: how it begins and ends."""
+"""Invisible parts of a page: their beginning -> their end."""
 MDX_ONLY = "{/*"
 MARK = re.compile("`+|" + "|".join(map(re.escape, CLOSINGS)))
 NOWHERE = re.compile(r"^ {0,3}\[(?!\^)[^\]]+\]:[ \t]*(?:#|<>)(?:[ \t]+[\"'(].*)?$")
-"""A link's target that leads nowhere is a comment, too."""
+"""A link definition without a target, which people use as a comment."""
 CODE_TAG = re.compile(r"^[ \t]*\{(?:\{[<%]|%-?)\s*highlight\b")
 CODE_TAG_END = re.compile(r"^[ \t]*\{(?:\{[<%]\s*/\s*|%-?\s*end)highlight\b")
 CODE_FENCE = "~" * 40
@@ -47,14 +47,14 @@ IMPORT = re.compile(r"""^import\s*(?:[\w*{][^'"]*\sfrom\s*)?["'][^'"]+["'];?\s*$
 OPEN_IMPORT = re.compile(r"^import\s*(?:type\s+)?(?:\w+\s*,\s*)?\{[^}]*$")
 EXPORT = re.compile(r"^export\s+(?:default|const|let|var|function|class|async|\*|\{)")
 LONGEST_MODULE = 100
-"""Blank lines at most, after which what an export opens has to be closed."""
+"""Blank lines within which the brackets of an export have to be closed."""
 TRIGGER = re.compile(
     r"<|\{[/{%]|^ {0,3}\[[^\]]+\]:[ \t]*#|^import\s|^export\s|^ *(?:!!!|\?\?\?|===)", re.MULTILINE
 )
 
 
 def unwrapped(lines: Sequence[str], *, mdx: bool) -> tuple[list[str], list[str]]:
-    """The lines that are shown, and the lines that structure is read from."""
+    """Return the lines that are shown, and the lines from which structure is read."""
     if not TRIGGER.search("\n".join(lines)):
         return list(lines), list(lines)
     read = _Pass(lines, mdx=mdx)
@@ -63,11 +63,11 @@ def unwrapped(lines: Sequence[str], *, mdx: bool) -> tuple[list[str], list[str]]
         structure = ["" if MERGE_MARK.match(line) else line for line in structure]
     if INDENTED_BODY.search("\n".join(structure)):
         structure = _dedented(structure)
-    return read.shown, structure
+    return read.visible, structure
 
 
 class _Pass:
-    """One pass over the lines of a page, with what is open at each of them."""
+    """One pass over the lines of a document, with the state at each line."""
 
     def __init__(self, lines: Sequence[str], *, mdx: bool) -> None:
         self._mdx = mdx
@@ -84,12 +84,12 @@ class _Pass:
         self._module_until = -1
         self._table = self._nested = self._indented = False
         self._after_blank = True
-        self.shown: list[str] = []
+        self.visible: list[str] = []
         self.structure: list[str] = []
         for index, line in enumerate(lines):
-            shown = self._line(index, line)
-            self.shown.append(shown)
-            self.structure.append(CODE_FENCE if index in self._code_edges[-2:] else shown)
+            visible = self._line(index, line)
+            self.visible.append(visible)
+            self.structure.append(CODE_FENCE if index in self._code_edges[-2:] else visible)
 
     def _line(self, index: int, line: str) -> str:
         if self._comment:
@@ -140,22 +140,22 @@ class _Pass:
         return False
 
     def _spoken(self, tag: re.Match[str]) -> str:
-        """A wrapper tag leaves nothing but the words in its attributes."""
+        """Replace a wrapper tag by the words in its attributes."""
         component = COMPONENT.match(tag[0])
         if component and not (
             self._mdx or tag[0].endswith("/>") or component[1] in self._closed_tags
         ):
-            return tag[0]  # nothing closes it: ``<Name>`` is a placeholder, not a component
+            return tag[0]  # without a closing tag ``<Name>`` is a placeholder, not a component
         return " ".join(SPOKEN.findall(tag[0]))
 
     def _begins_module(self, line: str) -> bool:
-        """Whether a paragraph that begins so is one of imports and exports."""
+        """Return True if a paragraph that begins with this line has imports or exports."""
         if IMPORT.match(line):
             return True
         return self._mdx and bool(OPEN_IMPORT.match(line) or EXPORT.match(line))
 
     def _end_of_module(self, start: int) -> int:
-        """Its last line, before a blank one at which no bracket of it is open, else the next."""
+        """Return the last line before a blank one at which all its brackets are closed."""
         first = bisect_left(self._blanks, start)
         for blank in self._blanks[first : first + LONGEST_MODULE]:
             if self._depths[blank] <= self._depths[start]:
@@ -167,7 +167,7 @@ class _Pass:
             return line
         last = {match[0]: match.start() for match in MARK.finditer(line)}
         last_closing = {mark: line.rfind(closing) for mark, closing in CLOSINGS.items()}
-        kept, position, span = [], 0, ""
+        parts, position, span = [], 0, ""
         for match in MARK.finditer(line):
             mark, start = match[0], match.start()
             if start < position or (mark == MDX_ONLY and not self._mdx):
@@ -177,17 +177,17 @@ class _Pass:
             elif mark.startswith("`"):
                 span = mark if last[mark] > start else ""
             elif last_closing[mark] > start:
-                kept.append(line[position:start])
+                parts.append(line[position:start])
                 closing = CLOSINGS[mark]
                 position = line.index(closing, start + 2) + len(closing)
             elif _first_after(self._closings[mark], index):
                 self._comment = CLOSINGS[mark]
-                return "".join((*kept, line[position:start])).rstrip()
-        return "".join((*kept, line[position:])).rstrip()
+                return "".join((*parts, line[position:start])).rstrip()
+        return "".join((*parts, line[position:])).rstrip()
 
 
 def _opened(line: str) -> int:
-    """How many more brackets it opens than it closes."""
+    """Number of opening brackets minus closing ones."""
     return sum(map(line.count, "([{")) - sum(map(line.count, ")]}"))
 
 
@@ -197,13 +197,13 @@ def _first_after(indexes: Sequence[int], index: int) -> int | None:
 
 
 def closes(line: str, fence: str) -> bool:
-    """Whether a line closes the fence that was opened with these characters."""
+    """Return True if a line closes the fence that these characters opened."""
     bare = line.strip(" \t>")
     return len(bare) >= len(fence) and not bare.strip(fence[0])
 
 
 def _dedented(lines: Sequence[str]) -> list[str]:
-    """Move the indented bodies of ``!!! note``, ``??? note`` and ``=== "Tab"`` out."""
+    """Dedent the bodies of ``!!! note``, ``??? note`` and ``=== "Tab"``."""
     result: list[str] = []
     bodies: list[int] = []
     fence = ""

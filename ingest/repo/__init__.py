@@ -1,4 +1,4 @@
-"""The docs repo -> a checkout: which files there are at which revision, and their bytes."""
+"""The docs repo -> a checkout: its files at one revision, and their bytes."""
 
 from ingest.repo.checkout import Checkout, File
 from ingest.repo.open import open_checkout, probe_docs_repo

@@ -1,4 +1,4 @@
-"""What a docs repo looks like to the rest: files at a revision, and what was left out and why."""
+"""The Checkout: files of the docs repo at one revision, and files left out, with reasons."""
 
 import hashlib
 from abc import ABC, abstractmethod
@@ -12,27 +12,30 @@ from ingest.documents import Revision, Skipped
 from ingest.errors import SettingsError
 from ingest.globs import Spec, spec
 from ingest.readers.loader import READERS
-from ingest.settings import IndexSettings
+from ingest.sources import DocsSource
+
+_TOO_LARGE = "huge"
+"""First word of the reason for a document that is too large."""
 
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file that is to be indexed."""
+    """A file to index."""
 
     path: str
     """Relative to the docs root, with ``/`` between parts."""
     size: int
     fingerprint: str
-    """Git's id of the content: the same fingerprint is the same bytes."""
+    """Git's id of the content: equal for equal bytes."""
     updated_at: datetime | None = None
-    """Time (UTC) of the last commit that touched it, where that is its present state."""
+    """Time (UTC) of the last commit that touched the file; None if it was edited since."""
     owner: str | None = None
     """From CODEOWNERS."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Something found below the docs root, before anything is known of its content."""
+    """Something below the docs root whose content was not read yet."""
 
     path: str
     kind: Literal["file", "symlink", "submodule", "other"]
@@ -41,27 +44,27 @@ class Entry:
 
 
 class Checkout(ABC):
-    """The docs at one revision. Close it, or use it in a ``with``."""
+    """The docs at one revision. Close it, or use it as a context manager."""
 
     revision: Revision
     docs_root: str
-    """From the top of the repo, without slashes at the ends; empty for the top itself."""
+    """Path from the top of the repo, without slashes at its ends; empty for the top itself."""
     files: list[File]
     skipped: list[Skipped]
     warnings: list[str]
-    """What is not as it should be, and costs no page."""
+    """Problems for which no document was left out."""
 
     @abstractmethod
     def read(self, file: File) -> bytes:
-        """The file's bytes. Thread-safe."""
+        """Return the file's bytes. Thread-safe."""
 
     @abstractmethod
     def find(self, path: str) -> bytes | None:
-        """Bytes of any file by its path from the top of the repo; None if there is none."""
+        """Return the bytes of any file by its path from the top of the repo, or None."""
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of what reading needed."""
+        """End everything that reading needs."""
 
     def __enter__(self) -> Self:
         return self
@@ -72,26 +75,24 @@ class Checkout(ABC):
 
 @dataclass(frozen=True)
 class Selection:
-    """Which entries are documents to be."""
+    """The rules by which entries become documents."""
 
     include: Spec
     exclude: Spec
     max_bytes: int
 
     @staticmethod
-    def of(settings: IndexSettings) -> "Selection":
-        return Selection(
-            spec(settings.docs_include), spec(settings.docs_exclude), settings.max_file_bytes
-        )
+    def of(source: DocsSource) -> "Selection":
+        return Selection(spec(source.include), spec(source.exclude), source.max_file_bytes)
 
     def split(self, entries: Iterable[Entry]) -> tuple[list[Entry], list[Skipped]]:
-        """Entries to be read, and the others with the reason."""
+        """Return the entries to read, and the others with their reasons."""
         taken, skipped = [], []
         for entry in sorted(entries, key=lambda entry: entry.path):
             if reason := self._reason_against(entry):
-                # A name that is no text cannot be stored or shown as it is.
-                shown = entry.path.encode(errors="surrogateescape").decode(errors="replace")
-                skipped.append(Skipped(shown, reason))
+                # A name that is not text cannot be stored or shown as it is.
+                name = entry.path.encode(errors="surrogateescape").decode(errors="replace")
+                skipped.append(Skipped(name, reason))
             else:
                 taken.append(entry)
         return taken, skipped
@@ -100,7 +101,7 @@ class Selection:
         path = PurePosixPath(entry.path)
         checks = (
             (entry.kind == "symlink", "symlink: links are not followed"),
-            (entry.kind == "submodule", "submodule: a repository of its own"),
+            (entry.kind == "submodule", "submodule: another repository"),
             (entry.kind == "other", "unsupported: not a regular file"),
             (not _is_text(entry.path), "encoding: the file's name is not UTF-8"),
             (any(part.startswith(".") for part in path.parts), "hidden: its path has a dot name"),
@@ -113,21 +114,26 @@ class Selection:
                 path.suffix.lower() not in READERS,
                 f"unsupported: no reader for {path.suffix or 'files without a suffix'}",
             ),
-            (entry.size > self.max_bytes, f"huge: more than {self.max_bytes} bytes"),
+            (entry.size > self.max_bytes, f"{_TOO_LARGE}: more than {self.max_bytes} bytes"),
         )
         return next((reason for applies, reason in checks if applies), None)
 
 
 def root_parts(docs_root: str) -> tuple[str, ...]:
-    """The docs root as names of folders."""
+    """Split the docs root into names of folders. Raises SettingsError for one outside the repo."""
     path = PurePosixPath(docs_root.strip().strip("/"))
     if ".." in path.parts:
         raise SettingsError(f"FOOTNOTE_DOCS_ROOT: {docs_root} leads out of the docs repo.")
     return path.parts
 
 
+def is_too_large(skipped: Skipped) -> bool:
+    """Return True if the size of the file is the reason against it."""
+    return skipped.reason.startswith(_TOO_LARGE)
+
+
 def content_id(data: bytes, algorithm: str = "sha1") -> str:
-    """The id that git gives to a file with this content."""
+    """Return the id that git gives to a file with this content."""
     digest = hashlib.new(algorithm, b"blob %d\0" % len(data), usedforsecurity=False)
     digest.update(data)
     return digest.hexdigest()

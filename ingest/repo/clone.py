@@ -1,7 +1,7 @@
 """A git remote -> a bare clone of it in the data folder, at the newest commit of its branch.
 
-History is kept and the content of files is fetched on demand, where the server can do that. There
-is no work tree, so nobody can leave edits in it. A clone that turns out damaged or cut off is
+The clone has the whole history; the content of files is fetched on demand, if the server supports
+that. There is no work tree, so nobody can leave edits in it. A damaged or incomplete clone is
 replaced; the old one stays until the new one is complete.
 """
 
@@ -17,31 +17,31 @@ from ingest.repo.local import check_served, folder_of, serving
 
 log = logging.getLogger(__name__)
 
-# One name for whatever branch is followed: names of branches can get in each other's way.
+# One name for every branch: a branch `a` and a branch `a/b` cannot exist side by side.
 DOCS_REF = "refs/footnote/docs"
 
 
 @dataclass(frozen=True)
 class Clone:
-    """A bare clone that has the commit, and all trees and commits before it."""
+    """A bare clone with the commit, and with all trees and commits before it."""
 
     git: Git
     branch: str
     commit: str
 
     def fetch_blobs(self, ids: set[str]) -> None:
-        """Bring what was left out of the clone, in one go: git itself would ask file by file."""
+        """Fetch all missing contents at once: git by itself would fetch them one by one."""
         tree = f"{self.commit}^{{tree}}"
         listing = self.git.run(
             "rev-list", "--objects", "--missing=print", "--no-object-names", tree
         )
         missing = {line[1:] for line in listing.decode().split() if line.startswith("?")} & ids
         if missing:
-            _fetch(self.git, "--stdin", given="\n".join(sorted(missing)).encode())
+            _fetch(self.git, "--stdin", stdin="\n".join(sorted(missing)).encode())
 
 
 def open_clone(remote: Remote, branch: str | None, data_dir: Path, timeout: float) -> Clone:
-    """The clone at the remote's state of now: brought up to date, or made."""
+    """Update the clone to the remote's newest commit, or make it. Raises DocsRepoError."""
     folder = data_dir / "clone"
     try:
         data_dir.mkdir(parents=True, exist_ok=True)
@@ -56,20 +56,20 @@ def open_clone(remote: Remote, branch: str | None, data_dir: Path, timeout: floa
         except DocsRepoError as error:
             if error.kind == "timeout":
                 raise
-            # The remote answered a moment ago, so the trouble lies in the clone.
-            log.warning("the clone is made anew: %s", error)
+            # The remote answered a moment ago, so the clone is damaged.
+            log.warning("a new clone is made: %s", error)
     _replace(folder, remote, commit, timeout)
     return Clone(git, branch, commit)
 
 
 def discard(data_dir: Path) -> None:
-    """Mark the clone as not to be trusted: the next ingest makes a new one."""
+    """Mark the clone as damaged, so that the next ingest makes a new one."""
     with suppress(OSError):
         (data_dir / "clone" / "HEAD").unlink(missing_ok=True)
 
 
 def newest_commit(git: Git, branch: str | None) -> tuple[str, str]:
-    """Branch and commit to be read, asked from the remote; ``git`` may stand in any folder."""
+    """Ask the remote for the branch to read and its newest commit. Raises DocsRepoError."""
     wanted = ["HEAD", f"refs/heads/{branch}"] if branch else ["HEAD"]
     default, commits = None, {}
     check_served(git.place, git.timeout)
@@ -100,12 +100,12 @@ def newest_commit(git: Git, branch: str | None) -> tuple[str, str]:
 
 
 def _update(git: Git, commit: str) -> None:
-    # Left by a git that was killed; the data folder is ours, so nobody else is at work.
+    # Left by a git that was killed: no other process works in this data folder.
     for lock in [*git.folder.glob("*.lock"), *git.folder.glob("refs/**/*.lock")]:
         lock.unlink(missing_ok=True)
     url = git.text("config", "remote.origin.url")
     if url != git.place:
-        raise DocsRepoError(f"it is no clone of {git.place}", "local_clone_corrupt")
+        raise DocsRepoError(f"it is not a clone of {git.place}", "local_clone_corrupt")
     if git.text("rev-parse", "--verify", "--quiet", DOCS_REF) != commit:
         _fetch(git, f"+{commit}:{DOCS_REF}")
     _check(git, commit)
@@ -130,18 +130,18 @@ def _replace(folder: Path, remote: Remote, commit: str, timeout: float) -> None:
     shutil.rmtree(old, ignore_errors=True)
 
 
-def _fetch(git: Git, *what: str, given: bytes | None = None) -> None:
+def _fetch(git: Git, *what: str, stdin: bytes | None = None) -> None:
     git.run(
-        *("-c", "fetch.negotiationAlgorithm=noop") if given else (),
+        *("-c", "fetch.negotiationAlgorithm=noop") if stdin else (),
         *("fetch", "--quiet", "--no-tags", "--prune", "--force", "--no-recurse-submodules"),
         *("--no-write-fetch-head", *serving(git.place), *_extent(git.place), "origin", *what),
-        given=given,
+        stdin=stdin,
         online=True,
     )
 
 
 def _extent(place: str) -> tuple[str, ...]:
-    """Content later, on demand; yet where history ends early, git would look for it without end."""
+    """Options that leave out contents; not for a shallow remote, which git would search forever."""
     folder = folder_of(place)
     if folder and any((folder / name).is_file() for name in ("shallow", ".git/shallow")):
         return ("--update-shallow",)
@@ -149,5 +149,5 @@ def _extent(place: str) -> tuple[str, ...]:
 
 
 def _check(git: Git, commit: str) -> None:
-    """All trees of the commit can be read."""
+    """Raise DocsRepoError unless all trees of the commit can be read."""
     git.run("rev-list", "--objects", "--missing=print", "--quiet", f"{commit}^{{tree}}")

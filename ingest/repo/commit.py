@@ -1,4 +1,4 @@
-"""A commit of a clone -> a checkout, read from git's objects and from nothing else."""
+"""A commit of a clone -> a checkout, read from git's objects alone."""
 
 import subprocess
 import threading
@@ -12,25 +12,24 @@ from ingest.repo.clone import Clone, discard, open_clone
 from ingest.repo.git import Git, Remote, algorithm_of, kill, records, stop
 from ingest.repo.last_changed import last_changes
 from ingest.repo.owners import Owners
-from ingest.settings import IndexSettings
+from ingest.sources import DocsSource
 
 _SYMLINK = "120000"
 _READ_SECONDS = 20.0
-"""Reading is local. Git itself may try without end to fetch anew what it finds damaged."""
+"""Limit for a local read: git may try to fetch a damaged object forever."""
 
 
 class CommitCheckout(Checkout):
     """The docs at the newest commit of the remote's branch."""
 
-    def __init__(self, remote: Remote, settings: IndexSettings) -> None:
-        data_dir = settings.data_dir
-        clone = open_clone(remote, settings.docs_branch, data_dir, settings.git_timeout)
+    def __init__(self, remote: Remote, source: DocsSource, data_dir: Path) -> None:
+        clone = open_clone(remote, source.branch, data_dir, source.git_timeout)
         self.revision, self.warnings = Revision(clone.commit, clone.branch, remote.url), []
-        self.docs_root = "/".join(root_parts(settings.docs_root))
+        self.docs_root = "/".join(root_parts(source.root))
         self._clone = clone
         self._blobs = _Blobs(clone.git, data_dir)
         try:
-            selection = Selection.of(settings)
+            selection = Selection.of(source)
             taken, self.skipped = selection.split(_entries(clone, self.docs_root))
             clone.fetch_blobs({entry.id for entry in taken})
             sizes = _sizes(clone, [entry.id for entry in taken])
@@ -40,7 +39,7 @@ class CommitCheckout(Checkout):
             taken, huge = selection.split(sized)
             self.skipped += huge
             self.files = self._files(taken, data_dir)
-        except BaseException:  # nobody else could end the git process
+        except BaseException:  # nothing else would end the git process
             self.close()
             raise
 
@@ -72,7 +71,7 @@ class CommitCheckout(Checkout):
 
 
 class _Blobs:
-    """One git process that hands out content by id."""
+    """One git process that returns contents by id."""
 
     def __init__(self, git: Git, data_dir: Path) -> None:
         self._git = git
@@ -96,18 +95,18 @@ class _Blobs:
         return data
 
     def _exchange(self, process: "subprocess.Popen[bytes]", blob: str) -> bytes:
-        questions, answers = cast(IO[bytes], process.stdin), cast(IO[bytes], process.stdout)
-        questions.write(f"{blob}\n".encode())
-        questions.flush()
-        header = answers.readline().split()
+        requests, replies = cast(IO[bytes], process.stdin), cast(IO[bytes], process.stdout)
+        requests.write(f"{blob}\n".encode())
+        requests.flush()
+        header = replies.readline().split()
         if len(header) != 3:
             raise self._damaged(b" ".join(header).decode() or f"object {blob} cannot be read")
-        return answers.read(int(header[2]) + 1)[:-1]
+        return replies.read(int(header[2]) + 1)[:-1]
 
     def _damaged(self, reason: str) -> DocsRepoError:
         discard(self._data_dir)
         return DocsRepoError(
-            f"The clone in {self._data_dir} is damaged: {reason}. It is made anew at the next run.",
+            f"The clone in {self._data_dir} is damaged: {reason}. The next run makes a new one.",
             "local_clone_corrupt",
         )
 
@@ -129,7 +128,7 @@ def _entries(clone: Clone, root: str) -> list[Entry]:
 
 
 def tree_entries(git: Git, commit: str, root: str) -> list[Entry]:
-    """What a commit holds below a folder, with paths from there; nothing if there is no folder."""
+    """Entries below a folder of a commit, with paths from there; empty without such a folder."""
     below = f"{root}/" if root else ""
     listing = git.run("ls-tree", "-r", "-z", "--full-tree", commit, "--", *filter(None, [below]))
     return [_entry(record, below) for record in records(listing)]
@@ -145,8 +144,8 @@ def _entry(record: bytes, below: str = "") -> Entry:
 
 
 def _sizes(clone: Clone, ids: list[str]) -> list[int]:
-    given = "".join(f"{blob}\n" for blob in ids).encode()
-    lines = clone.git.run("cat-file", "--batch-check=%(objectsize)", given=given).splitlines()
+    listing = "".join(f"{blob}\n" for blob in ids).encode()
+    lines = clone.git.run("cat-file", "--batch-check=%(objectsize)", stdin=listing).splitlines()
     if len(lines) != len(ids) or not all(line.isdigit() for line in lines):
         raise DocsRepoError("the clone lacks objects", "local_clone_corrupt")
     return [int(line) for line in lines]

@@ -1,4 +1,4 @@
-"""A local folder -> a checkout of its files as they lie, with what git says about them."""
+"""A local folder -> a checkout of its files as they are, with dates and revision from git."""
 
 import os
 import stat
@@ -7,36 +7,44 @@ from pathlib import Path
 
 from ingest.documents import Revision, Skipped
 from ingest.errors import DocsRepoError
-from ingest.repo.checkout import Checkout, Entry, File, Selection, content_id, root_parts
+from ingest.repo.checkout import (
+    Checkout,
+    Entry,
+    File,
+    Selection,
+    content_id,
+    is_too_large,
+    root_parts,
+)
 from ingest.repo.commit import tree_entries
 from ingest.repo.git import Git, Remote, algorithm_of
 from ingest.repo.last_changed import last_changes
 from ingest.repo.local import WorkTree, open_work_tree
 from ingest.repo.owners import Owners
-from ingest.settings import IndexSettings
+from ingest.sources import DocsSource
 
 
 class FolderCheckout(Checkout):
-    """A folder, inside git or not."""
+    """The docs in a local folder, inside git or not."""
 
-    def __init__(self, folder: Path, settings: IndexSettings) -> None:
-        named = folder.resolve()
-        self._docs = _docs_folder(folder, settings.docs_root)
-        self._selection = Selection.of(settings)
+    def __init__(self, folder: Path, source: DocsSource, data_dir: Path) -> None:
+        configured = folder.resolve()
+        self._docs = _docs_folder(folder, source.root)
+        self._selection = Selection.of(source)
         self.revision, self.warnings = Revision(None), []
         changes: dict[str, datetime | None] = {}
-        with open_work_tree(self._docs, named, settings.git_timeout, self.warnings) as tree:
-            self._top = tree.top if tree else named
+        with open_work_tree(self._docs, configured, source.git_timeout, self.warnings) as tree:
+            self._top = tree.top if tree else configured
             self.docs_root = self._docs.relative_to(self._top).as_posix().removeprefix(".")
-            taken = self._taken(tree, settings.data_dir.resolve())
+            taken = self._taken(tree, data_dir.resolve())
             commit = tree.repository.head() if tree else None
             if tree and commit:
-                branch = _branch(tree, settings.docs_branch)
+                branch = _branch(tree, source.branch)
                 try:
                     committed = self._committed(tree.git, commit)
                     dirty = committed != {entry.path: entry.id for entry in taken}
                     self.revision = Revision(commit, branch, _public(tree, commit), dirty)
-                    memory = settings.data_dir / "dates.json"
+                    memory = data_dir / "dates.json"
                     times = last_changes(tree.git, commit, self.docs_root, memory)
                     # The time of a commit says nothing about a file that was edited since.
                     unedited = [e.path for e in taken if committed.get(e.path) == e.id]
@@ -44,12 +52,12 @@ class FolderCheckout(Checkout):
                 except DocsRepoError as error:
                     if error.kind == "timeout":
                         raise
-                    # The files are here, whatever git lacks.
+                    # The files are readable even if git lacks objects.
                     lost = "dates" if self.revision.commit else "dates and links"
                     self.warnings.append(f"{error} The pages are indexed without {lost}.")
-            elif settings.docs_branch:
+            elif source.branch:
                 raise DocsRepoError(
-                    f"{folder} has no commit of git, so it is on no branch {settings.docs_branch}."
+                    f"{folder} has no commit of git, so it is not on branch {source.branch}."
                     " Leave FOOTNOTE_DOCS_BRANCH out.",
                     "ref_missing",
                 )
@@ -66,7 +74,9 @@ class FolderCheckout(Checkout):
         except OSError as error:
             raise _moving(place, "went away") from error
         if content_id(data, algorithm_of(file.fingerprint)) != file.fingerprint:
-            raise _moving(place, "changed")  # else the index would hold one text under another's id
+            raise _moving(
+                place, "changed"
+            )  # or the index would hold one text under the id of another
         return data
 
     def find(self, path: str) -> bytes | None:
@@ -77,22 +87,22 @@ class FolderCheckout(Checkout):
             return None
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Do nothing: no file is open."""
 
     def _from_top(self, path: str) -> str:
         return f"{self.docs_root}/{path}" if self.docs_root else path
 
     def _taken(self, tree: WorkTree | None, data_dir: Path) -> list[Entry]:
-        """The files to be read; what is left out is skipped with its reason."""
+        """Entries to read; the others go into ``skipped``."""
         names = tree.files() if tree else _walked(self._docs)
         entries = [entry for name in names if (entry := _entry(self._docs, name))]
-        # The index is not part of the docs it is made from.
+        # The index is not part of the docs.
         entries = [e for e in entries if not (self._docs / e.path).is_relative_to(data_dir)]
         taken, self.skipped = self._selection.split(entries)
         return self._identified(taken, tree.repository.object_format if tree else "sha1")
 
     def _identified(self, entries: list[Entry], algorithm: str) -> list[Entry]:
-        """Entries with the id of their content; what cannot be read is skipped."""
+        """Add the id of its content to each entry; unreadable files go into ``skipped``."""
         readable = []
         for entry in entries:
             try:
@@ -104,10 +114,10 @@ class FolderCheckout(Checkout):
         return readable
 
     def _committed(self, git: Git, commit: str) -> dict[str, str]:
-        """Path -> content id of the files that would be read at HEAD."""
+        """Content id by path, of the files that would be read at HEAD."""
         entries = tree_entries(git, commit, self.docs_root)
         taken, _ = self._selection.split(entries)
-        left_out = {skipped.path for skipped in self.skipped if skipped.reason.startswith("huge")}
+        left_out = {skipped.path for skipped in self.skipped if is_too_large(skipped)}
         return {entry.path: entry.id for entry in taken if entry.path not in left_out}
 
 
@@ -153,7 +163,7 @@ def _branch(tree: WorkTree, wanted: str | None) -> str | None:
     if wanted and branch != wanted:
         raise DocsRepoError(
             f"{tree.top} is on {branch or 'no branch'}, not on {wanted}. A folder is read as it "
-            "lies: switch the branch there, or give its address as file://….",
+            "is: switch the branch there, or give its address as file://….",
             "ref_missing",
         )
     return branch

@@ -1,10 +1,10 @@
-"""Addresses and git commands: where the docs come from, and how the system git is run.
+"""Git addresses, and how the system git is run.
 
-Git never asks. It looks for no repository by itself: each command works in a git dir of ours or in
-none, so that no configuration counts but ours and the user's own (see ``local`` for the one
-exception). It reaches out in a fetch only, by https, ssh or a file address; everything else runs
-with all transports off. A token travels in the environment of git alone: it stands in no argument,
-address, configuration file or message.
+Git never asks questions and never searches for a repository: each command works in a git dir of
+Footnote's or in none, so that only Footnote's and the user's own configuration apply (``local`` has
+the one exception). Only a fetch connects to a remote, by https, ssh or a file address; all other
+commands run with all transports off. A token is passed in git's environment only: no argument,
+address, configuration file or message contains it.
 """
 
 import os
@@ -25,10 +25,10 @@ _OVERRIDES = {
     "core.fsmonitor": "false",
     "core.hooksPath": os.devnull,
     "credential.interactive": "false",
-    # A process left behind by git would write into the data folder after its owner is gone.
+    # A background process of git would write into the data folder after its owner has ended.
     "gc.autoDetach": "false",
     "maintenance.autoDetach": "false",
-    # Only a folder that somebody named is looked at; git still asks who owns it.
+    # Only configured folders are read, and git still checks who owns them.
     "safe.bareRepository": "all",
 }
 
@@ -40,11 +40,11 @@ _TRANSPORTS = "https:ssh:file"
 _TOKEN_LENGTH = 20
 _HELPER = '!f() { echo "username=$FOOTNOTE_USERNAME"; echo "password=$FOOTNOTE_TOKEN"; }; f'
 
-_SAYS_NOTHING = (
+_UNHELPFUL = (
     "Could not read from remote repository|Please make sure you have|and the repository exists"
 )
 
-# In this order: the first match tells the kind.
+# The first match decides the kind.
 _SYMPTOMS: tuple[tuple[DocsRepoProblem, str, str], ...] = (
     (
         "transport_refused",
@@ -84,23 +84,24 @@ _SYMPTOMS: tuple[tuple[DocsRepoProblem, str, str], ...] = (
 )
 
 _EXCEPTION = re.compile(r"git config --global --add safe\.directory .+")
-"""What git says to run for a repository of another user, where it is trusted all the same."""
+"""The command that git suggests for trusting a repository of another user."""
 
 
 @dataclass(frozen=True)
 class Remote:
-    """A git address, with what proves who we are kept apart from it."""
+    """A git address, and apart from it the credentials."""
 
     url: str
-    """Without password; what is shown, stored and given to git."""
+    """Address without password: shown, stored and passed to git."""
     username: str | None = None
     token: str | None = None
 
     @staticmethod
     def parse(address: str, token: str | None = None) -> "Remote":
+        """Split an address into address and credentials. Raises DocsRepoError."""
         if re.match(r"[\w.-]+@[\w.-]+:(?!//)", address):  # git@host:group/repo.git
             return Remote(address)
-        # Whatever stands before an @ may be a secret, also where nothing else makes sense.
+        # Text before an @ may be a secret, even in an address that makes no sense otherwise.
         refused = DocsRepoError(
             f"{address.rpartition('@')[2]!r} is not an address footnote reads from. "
             "Use https://…, ssh://…, user@host:path, file://… or a folder that exists.",
@@ -108,7 +109,7 @@ class Remote:
         )
         try:
             parts = urlsplit(address)
-            _ = parts.port  # is only read, and found wrong, when asked for
+            _ = parts.port  # raises ValueError for a malformed port
         except ValueError:
             raise refused from None
         if parts.scheme not in ("https", "ssh", "file") or not address.isprintable():
@@ -117,21 +118,21 @@ class Remote:
         if host.startswith("-"):
             raise DocsRepoError(f"{host} is not a host name.", "transport_refused")
         username = unquote(parts.username) if parts.username else None
-        # The user of an ssh address is part of the account there, not a secret.
+        # The user of an ssh address names the account and is not a secret.
         login = f"{quote(username)}@" if username and parts.scheme == "ssh" else ""
         url = urlunsplit((parts.scheme, login + host, parts.path, "", ""))
         if parts.scheme != "https":
             return Remote(url)
         secret = token or (unquote(parts.password) if parts.password else None)
         if username and not secret and len(username) >= _TOKEN_LENGTH:
-            username, secret = None, username  # https://TOKEN@host/… is a habit of some
+            username, secret = None, username  # some people write https://TOKEN@host/…
         if secret and not username:
             username = "x-token-auth" if host == "bitbucket.org" else "x-access-token"
         return Remote(url, username, secret.strip() if secret else None)
 
 
 def without_password(text: str) -> str:
-    """Text for people in which an address keeps neither user nor password."""
+    """Remove user and password from the addresses in a text for people."""
     return re.sub(r"(?<!\w)(\w++://)[^/\s@]++@", r"\1", text)
 
 
@@ -143,19 +144,19 @@ class Git:
     timeout: float
     remote: Remote | None = None
     git_dir: Path | None = NOWHERE
-    """The repository it works in; None lets it look for one in the folder, and nowhere above."""
+    """The repository it works in; None lets git look for one in the folder, but not above it."""
     work_tree: Path | None = None
 
     @property
     def place(self) -> str:
-        """What people call this repository."""
+        """Name of this repository for people."""
         return self.remote.url if self.remote else str(self.folder)
 
-    def run(self, *arguments: str, given: bytes | None = None, online: bool = False) -> bytes:
-        """Output of one git command; DocsRepoError with its reason when it fails."""
+    def run(self, *arguments: str, stdin: bytes | None = None, online: bool = False) -> bytes:
+        """Return the output of one git command. Raises DocsRepoError with git's reason."""
         process = self.start(*arguments, online=online)
         try:
-            output, errors = process.communicate(given, timeout=self.timeout)
+            output, errors = process.communicate(stdin, timeout=self.timeout)
         except subprocess.TimeoutExpired:
             raise self.timed_out(arguments[0]) from None
         finally:
@@ -166,7 +167,7 @@ class Git:
         return output
 
     def text(self, *arguments: str) -> str | None:
-        """One line of output, or None when the command fails (there is no such thing)."""
+        """Return one line of output, or None if the command fails for lack of what it asks for."""
         try:
             return self.run(*arguments).decode(errors="replace").strip()
         except DocsRepoError as error:
@@ -175,7 +176,7 @@ class Git:
             return None
 
     def start(self, *arguments: str, online: bool = False) -> "subprocess.Popen[bytes]":
-        """Begin a git command; only one that is ``online`` may fetch."""
+        """Start a git command. Only one that is ``online`` may fetch."""
         try:
             return subprocess.Popen(
                 ["git", "-C", str(self.folder), *arguments],
@@ -183,7 +184,7 @@ class Git:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                # A group of its own, so that ssh and other children end with it.
+                # In a process group, so that ssh and other children end with it.
                 start_new_session=True,
             )
         except FileNotFoundError:
@@ -204,7 +205,7 @@ class Git:
                 f" {exception}",
                 "not_trusted",
             )
-        lines = [line for line in lines if not re.search(_SAYS_NOTHING, line)] or lines
+        lines = [line for line in lines if not re.search(_UNHELPFUL, line)] or lines
         fatal = [line for line in lines if re.match(r"(fatal|error|remote|ssh):", line)] or lines
         reason = re.sub(r"^(fatal|error): ", "", fatal[-1]) if fatal else "git gave no reason"
         if self.remote and self.remote.token:
@@ -212,11 +213,11 @@ class Git:
         kind: DocsRepoProblem = "fetch_failed"
         cure = "Check the address and the network."
         for symptom_kind, pattern, symptom_cure in _SYMPTOMS:
-            if found := next((line for line in lines if re.search(pattern, line)), None):
-                kind, cure, reason = symptom_kind, symptom_cure, re.sub(r"^\w+: ", "", found)
+            if symptom := next((line for line in lines if re.search(pattern, line)), None):
+                kind, cure, reason = symptom_kind, symptom_cure, re.sub(r"^\w+: ", "", symptom)
                 break
         if not self.remote:
-            cure = "A full clone in its place has all that is needed."
+            cure = "Make a full clone in its place."
         reason = without_password(reason).rstrip(".")
         return DocsRepoError(f"git {command} on {self.place} failed: {reason}. {cure}", kind)
 
@@ -249,8 +250,8 @@ class Git:
         if self.remote and self.remote.token:
             environment["FOOTNOTE_USERNAME"] = self.remote.username or ""
             environment["FOOTNOTE_TOKEN"] = self.remote.token
-            # The empty value forgets helpers configured elsewhere. Ours answers this host, and not
-            # another to which it may redirect.
+            # The empty value drops helpers configured elsewhere. Ours answers this host only, not
+            # one that it redirects to.
             scope = "://".join(urlsplit(self.remote.url)[:2])
             overrides += [("credential.helper", ""), (f"credential.{scope}.helper", _HELPER)]
         elif self.remote and self.remote.username:
@@ -264,12 +265,12 @@ class Git:
 
 def kill(process: "subprocess.Popen[bytes]") -> None:
     """End a git process with all its children."""
-    with suppress(ProcessLookupError, PermissionError):  # it is gone already
+    with suppress(ProcessLookupError, PermissionError):  # it has ended already
         os.killpg(process.pid, signal.SIGKILL)
 
 
 def stop(process: "subprocess.Popen[bytes]") -> None:
-    """The same, and let go of its pipes."""
+    """End a git process with all its children, and close its pipes."""
     kill(process)
     for pipe in (process.stdin, process.stdout, process.stderr):
         if pipe:
@@ -278,10 +279,10 @@ def stop(process: "subprocess.Popen[bytes]") -> None:
 
 
 def algorithm_of(id_: str | None) -> str:
-    """How a repository makes the ids of its objects."""
+    """Hash algorithm of a repository, by the length of one of its ids."""
     return "sha256" if id_ and len(id_) == 64 else "sha1"
 
 
 def records(output: bytes) -> list[bytes]:
-    """NUL-separated output as a list."""
+    """Split NUL-separated output."""
     return [record for record in output.split(b"\0") if record]

@@ -1,4 +1,4 @@
-"""Git history -> when each file last changed, in one pass that later runs only continue."""
+"""Git history -> date of the last change of each file, in one pass that later runs continue."""
 
 import json
 import re
@@ -14,7 +14,7 @@ _COMMIT = re.compile(rb"\x01([0-9a-f]{40,64}) (\d+)\n?")
 
 
 class _Memory(BaseModel):
-    """What the file holds; it may have been cut off, or be somebody else's."""
+    """Content of the memory file, which may be cut off or from another program."""
 
     root: str
     commit: str = Field(pattern=r"^[0-9a-f]{40,64}$")
@@ -22,16 +22,16 @@ class _Memory(BaseModel):
 
 
 def last_changes(git: Git, commit: str, root: str, memory: Path) -> dict[str, datetime]:
-    """Path from the top of the repo -> time of the newest commit that touched it.
+    """Return the time of the newest commit that touched each file, by path from the top.
 
-    ``memory`` is a file that keeps the result: the next run reads only the commits since.
+    The file ``memory`` stores the result, so that the next run reads only the commits since.
     """
-    known, times = _recall(memory, root)
-    reachable = known and git.text("merge-base", "--is-ancestor", known, commit) is not None
+    last, times = _recall(memory, root)
+    reachable = last and git.text("merge-base", "--is-ancestor", last, commit) is not None
     if not reachable:
-        known, times = None, {}
-    if known != commit:
-        span = f"{known}..{commit}" if known else commit
+        last, times = None, {}
+    if last != commit:
+        span = f"{last}..{commit}" if last else commit
         for path, time in _changes(git, span, root).items():
             times[path] = max(time, times.get(path, 0))
         _remember(memory, root, commit, times)
@@ -39,7 +39,7 @@ def last_changes(git: Git, commit: str, root: str, memory: Path) -> dict[str, da
 
 
 def _moment(time: int) -> datetime | None:
-    """None where a commit's time is none that there will be."""
+    """Time as a date; None outside the years that a date can have."""
     try:
         return datetime.fromtimestamp(time, UTC)
     except (ValueError, OverflowError, OSError):
@@ -47,7 +47,7 @@ def _moment(time: int) -> datetime | None:
 
 
 def _changes(git: Git, span: str, root: str) -> dict[str, int]:
-    # A shallow history seems to make every file in its oldest commits: those dates are not true.
+    # In a shallow history the oldest commits seem to add every file: their dates are wrong.
     shallow_file = git.folder / (git.text("rev-parse", "--git-path", "shallow") or "shallow")
     cut = set(shallow_file.read_bytes().split()) if shallow_file.is_file() else set()
     # Finding renames would need the content of files, which is fetched on demand.
@@ -70,10 +70,10 @@ def _changes(git: Git, span: str, root: str) -> dict[str, int]:
 
 def _recall(memory: Path, root: str) -> tuple[str | None, dict[str, int]]:
     try:
-        kept = _Memory.model_validate_json(memory.read_bytes())
+        stored = _Memory.model_validate_json(memory.read_bytes())
     except (OSError, ValidationError):
         return None, {}  # dates are read again from history
-    return (kept.commit, kept.times) if kept.root == root else (None, {})
+    return (stored.commit, stored.times) if stored.root == root else (None, {})
 
 
 def _remember(memory: Path, root: str, commit: str, times: dict[str, int]) -> None:

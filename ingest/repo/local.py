@@ -1,15 +1,15 @@
-"""A repository on this machine -> what may be read of it, whoever wrote its configuration.
+"""A git repository on this machine, read without its configuration.
 
-A configuration names commands (transports, filters, monitors, hooks) that git runs and places it
-follows, so that of a docs folder's repository counts for nothing. Git is asked once, in the folder,
-whether it trusts the owner (``safe.directory`` is the user's to set) and where HEAD and the refs
-are; that opens no object, with all transports off. Everything else is read through a git dir of
-ours: a configuration we write, with links to the folder's own objects and index. Objects that it
-lacks or borrows of another repository (alternates) are missing there, and never fetched.
+A configuration names commands that git runs (transports, filters, monitors, hooks) and paths that
+it follows, so the configuration of a docs folder's repository is ignored. Git runs once in the
+folder, to check that it trusts the owner (users set ``safe.directory``) and to find HEAD and the
+refs; that opens no object, with all transports off. Everything else is read through a temporary git
+dir: with a configuration of ours, and links to the folder's objects and index. Objects that the
+repository lacks, or borrows from another one (alternates), are missing there and never fetched.
 
-A folder's repository is the ``.git`` in it or nearest above it. One above the folder that somebody
-named counts only where git trusts its owner and it tracks files of that folder: anybody may put a
-``.git`` into a parent that everybody may write into.
+A folder's repository is the ``.git`` in it or the nearest one above it. A ``.git`` above the
+configured folder is used only if git trusts its owner and it tracks files of that folder: anybody
+may put a ``.git`` into a parent that everybody may write into.
 """
 
 import os
@@ -24,73 +24,73 @@ from urllib.request import url2pathname
 from ingest.errors import DocsRepoError
 from ingest.repo.git import Git, records
 
-_ASKED = ("--absolute-git-dir", "--git-common-dir", "--show-object-format", "--is-bare-repository")
+_FACTS = ("--absolute-git-dir", "--git-common-dir", "--show-object-format", "--is-bare-repository")
 _ALTERNATES = Path("objects", "info", "alternates")
 _GRAPHS = ("commit-graph", "commit-graphs")
 
 _UPLOAD_PACK = "GIT_ALLOW_PROTOCOL= GIT_NO_LAZY_FETCH=1 git-upload-pack"
-"""Runs in the repository that is fetched from, under its configuration: with all transports off."""
+"""Runs in the remote repository and under its configuration, so all transports are off."""
 
 
 @dataclass(frozen=True)
 class Repository:
-    """Where a repository keeps things."""
+    """The places of a repository's parts."""
 
     folder: Path
-    """The one with the `.git`, or a bare repository itself."""
+    """The folder that holds the `.git`, or a bare repository itself."""
     timeout: float
     git_dir: Path
     common_dir: Path
-    """The same, but for a further work tree of a repository."""
+    """The same as ``git_dir``, except in an added work tree (`git worktree`)."""
     object_format: str
     bare: bool
 
     @staticmethod
     def at(folder: Path, timeout: float) -> "Repository | None":
-        """The one that lies in this folder; DocsRepoError where git does not trust it."""
+        """Return the repository in this folder or None; DocsRepoError if git distrusts it."""
         looking = Git(folder, timeout, git_dir=None)
         try:
-            answer = looking.run("rev-parse", *_ASKED)
+            answer = looking.run("rev-parse", *_FACTS)
         except DocsRepoError as error:
             if error.kind == "no_repository":
                 return None
             raise
-        said = os.fsdecode(answer).removesuffix("\n").split("\n")
-        if len(said) != len(_ASKED):
+        values = os.fsdecode(answer).removesuffix("\n").split("\n")
+        if len(values) != len(_FACTS):
             raise DocsRepoError(
-                f"{str(folder)!r} cannot be read by git: rename what has a line break in its name.",
+                f"{str(folder)!r} cannot be read by git: its path has a line break. Rename it.",
                 "not_a_folder",
             )
-        git_dir, common_dir, object_format, bare = said
+        git_dir, common_dir, object_format, bare = values
         return Repository(
             folder=folder,
             timeout=timeout,
             git_dir=Path(git_dir),
             common_dir=(folder / common_dir).resolve(),
-            # Git before 2.28 repeats the question, and knows no other.
+            # Git before 2.28 repeats the option, and only knows sha1.
             object_format="sha256" if object_format == "sha256" else "sha1",
             bare=bare == "true",
         )
 
     @property
     def _looking(self) -> Git:
-        """Git under the repository's own configuration: for refs, and nothing else."""
+        """Git under the repository's own configuration, used for refs only."""
         return Git(self.folder, self.timeout, git_dir=None)
 
     def head(self) -> str | None:
-        """Id of the commit; None before the first one. Whether it can be read is not known."""
+        """Id of the commit, which may be unreadable; None before the first commit."""
         return self._looking.text("rev-parse", "--verify", "--quiet", "HEAD")
 
     def branch(self) -> str | None:
         return self._looking.text("symbolic-ref", "--quiet", "--short", "HEAD")
 
     def remote_heads(self) -> list[str]:
-        """Ids of the commits that remotes were seen to have."""
+        """Ids of the newest commits of all remotes, as of the last fetch."""
         listing = self._looking.run("for-each-ref", "--format=%(objectname)", "refs/remotes")
         return listing.decode().split()
 
     def origin(self) -> str | None:
-        """Address of the remote; the user's own `insteadOf` applies, the repository's does not."""
+        """Address of the remote. The user's `insteadOf` applies, the repository's does not."""
         config = str(self.common_dir / "config")
         git = Git(self.folder, self.timeout)
         addresses = git.text("config", "--file", config, "--get-all", "remote.origin.url")
@@ -100,34 +100,34 @@ class Repository:
 
     @contextmanager
     def reading(self, docs: Path) -> Iterator[Git]:
-        """Git at work in a folder of the work tree, under our configuration."""
+        """Yield a git that works in a folder of the work tree, under our configuration."""
         with TemporaryDirectory(prefix="footnote-git-") as place:
-            own = Path(place)
+            git_dir = Path(place)
             try:
-                self._link_into(own)
+                self._link_into(git_dir)
             except OSError as error:
                 raise DocsRepoError(
                     f"{self.folder} cannot be read ({error.filename}: {error.strerror}). Correct"
-                    " its permissions, or clone it anew.",
+                    " its permissions, or clone it again.",
                     "local_clone_corrupt",
                 ) from error
-            yield Git(docs, self.timeout, git_dir=own, work_tree=self.folder)
+            yield Git(docs, self.timeout, git_dir=git_dir, work_tree=self.folder)
 
-    def _link_into(self, own: Path) -> None:
+    def _link_into(self, git_dir: Path) -> None:
         extensions = "\tobjectFormat = sha256\n" if self.object_format == "sha256" else ""
-        (own / "config").write_text(
+        (git_dir / "config").write_text(
             "[core]\n\trepositoryFormatVersion = 1\n\tbare = false\n[extensions]\n" + extensions
         )
-        (own / "HEAD").write_text("ref: refs/heads/none\n")
+        (git_dir / "HEAD").write_text("ref: refs/heads/none\n")
         for folder in ("refs", "info", "objects/info"):
-            (own / folder).mkdir(parents=True)
+            (git_dir / folder).mkdir(parents=True)
         theirs = self.common_dir / "objects"
         linked = [f"objects/{entry.name}" for entry in theirs.iterdir() if entry.name != "info"]
         linked += [f"objects/info/{name}" for name in _GRAPHS]
         for name in (*linked, "info/exclude", "shallow"):
-            _link(own / name, self.common_dir / name)
+            _link(git_dir / name, self.common_dir / name)
         for name in ("index", *(file.name for file in self.git_dir.glob("sharedindex.*"))):
-            _link(own / name, self.git_dir / name)
+            _link(git_dir / name, self.git_dir / name)
 
 
 def _link(place: Path, target: Path) -> None:
@@ -137,54 +137,60 @@ def _link(place: Path, target: Path) -> None:
 
 @dataclass(frozen=True)
 class WorkTree:
-    """The work tree that a docs folder lies in."""
+    """The work tree that contains a docs folder."""
 
     repository: Repository
     git: Git
-    """At work in the docs folder."""
+    """Git that works in the docs folder."""
 
     @property
     def top(self) -> Path:
         return self.repository.folder
 
     def files(self) -> list[str]:
-        """Paths from the docs folder, of what is tracked or could be added."""
+        """Paths, from the docs folder, of files that are tracked or could be added."""
         listing = self.git.run("ls-files", "-z", "--cached", "--others", "--exclude-standard")
         return [os.fsdecode(name) for name in sorted(set(records(listing)))]
 
     def has_pushed(self, commit: str) -> bool:
-        """Whether a remote was seen to have a commit."""
+        """Return True if a remote had this commit at the last fetch."""
         heads = self.repository.remote_heads()
-        given = "".join(f"^{head}\n" for head in heads).encode()
+        exclusions = "".join(f"^{head}\n" for head in heads).encode()
         only_here = ("rev-list", "--max-count=1", "--ignore-missing", "--stdin", commit)
-        return bool(heads) and not self.git.run(*only_here, given=given)
+        return bool(heads) and not self.git.run(*only_here, stdin=exclusions)
 
 
 @contextmanager
 def open_work_tree(
-    docs: Path, named: Path, timeout: float, warnings: list[str]
+    docs: Path, configured: Path, timeout: float, warnings: list[str]
 ) -> Iterator[WorkTree | None]:
-    """The one whose part ``docs`` is; None outside git. ``named``: the folder somebody named."""
-    repository = _nearest(docs, named, timeout, warnings)
+    """Yield the work tree that contains ``docs``, or None outside git.
+
+    ``configured`` is the folder in the settings, which contains ``docs``. Problems with a
+    repository above it go into ``warnings``; others raise DocsRepoError.
+    """
+    repository = _nearest(docs, configured, timeout, warnings)
     if repository is None:
         yield None
         return
     with repository.reading(docs) as git:
-        if repository.folder.is_relative_to(named):
+        if repository.folder.is_relative_to(configured):
             belongs = git.text("check-ignore", "--quiet", ".") is None
         else:
             belongs = bool(git.run("ls-files", "-z", "--cached"))
         yield WorkTree(repository, git) if belongs else None
 
 
-def _nearest(docs: Path, named: Path, timeout: float, warnings: list[str]) -> Repository | None:
+def _nearest(
+    docs: Path, configured: Path, timeout: float, warnings: list[str]
+) -> Repository | None:
     for folder in (docs, *docs.parents):
         if not os.path.lexists(folder / ".git"):
             continue
         try:
             repository = Repository.at(folder, timeout)
         except DocsRepoError as error:
-            if folder.is_relative_to(named):
+            if folder.is_relative_to(configured):
                 raise
             warnings.append(f"{docs} is read without the .git above it. {error}")
             return None
@@ -194,22 +200,22 @@ def _nearest(docs: Path, named: Path, timeout: float, warnings: list[str]) -> Re
 
 
 def folder_of(address: str) -> Path | None:
-    """Where a file address leads."""
+    """Folder that a file address names; None for other addresses."""
     parts = urlsplit(address)
     return Path(url2pathname(parts.path)) if parts.scheme == "file" else None
 
 
 def serving(address: str) -> tuple[str, ...]:
-    """Options for a command that speaks to a remote."""
+    """Options for a command that connects to a remote."""
     return ("--upload-pack", _UPLOAD_PACK) if folder_of(address) else ()
 
 
 def check_served(address: str, timeout: float) -> None:
-    """DocsRepoError for a repository on this machine that git does not trust, or that borrows."""
+    """Raise DocsRepoError for a local repository that git distrusts, or that borrows objects."""
     folder = folder_of(address)
     if folder is None:
         return
-    # In this order git itself looks where a repository may be.
+    # Git itself searches these places in this order.
     places = (Path(f"{folder}{suffix}") for suffix in ("/.git", "", ".git/.git", ".git"))
     served = (Repository.at(place, timeout) for place in places if place.is_dir())
     repository = next(filter(None, served), None)

@@ -1,6 +1,6 @@
-"""The docs repo -> a checkout: which files there are at which revision, and their bytes.
+"""The docs repo -> a checkout of it, whether it is a git remote or a local folder.
 
-A git address is read at the newest commit of its branch; a local folder as its files lie.
+A git address is read at the newest commit of its branch, a local folder with its files as they are.
 """
 
 import re
@@ -13,38 +13,42 @@ from ingest.repo.clone import newest_commit
 from ingest.repo.commit import CommitCheckout
 from ingest.repo.folder import FolderCheckout
 from ingest.repo.git import Git, Remote
-from ingest.settings import IndexSettings
+from ingest.sources import DocsSource
 
 __all__ = ["Checkout", "File", "open_checkout"]
 
 
 def open_checkout(
-    settings: IndexSettings,
+    source: DocsSource,
+    data_dir: Path,
     *,
     progress: Callable[[int, int | None], None] | None = None,
 ) -> Checkout:
-    """The docs as they are now."""
-    place = _locate(settings)
+    """Open the docs at their present state. Raises DocsRepoError and SettingsError.
+
+    ``data_dir`` holds the clone of a git remote and the dates of files between runs.
+    """
+    place = _locate(source)
     if progress:
         progress(0, None)
     if isinstance(place, Path):
-        return FolderCheckout(place, settings)
-    return CommitCheckout(place, settings)
+        return FolderCheckout(place, source, data_dir)
+    return CommitCheckout(place, source, data_dir)
 
 
-def probe_docs_repo(settings: IndexSettings) -> str:
-    """What can be said of the configured docs repo without reading it. Raises DocsRepoError."""
-    place = _locate(settings)
+def probe_docs_repo(source: DocsSource, data_dir: Path) -> str:
+    """Return a line about the docs repo without reading its documents. Raises DocsRepoError."""
+    place = _locate(source)
     if isinstance(place, Path):
-        with FolderCheckout(place, settings) as checkout:
+        with FolderCheckout(place, source, data_dir) as checkout:
             return "; ".join((f"{place}, {len(checkout.files)} files", *checkout.warnings))
-    git = Git(Path.cwd(), min(settings.git_timeout, 30.0), place)
-    branch, commit = newest_commit(git, settings.docs_branch)
+    git = Git(Path.cwd(), min(source.git_timeout, 30.0), place)
+    branch, commit = newest_commit(git, source.branch)
     return f"{place.url}, branch {branch} at {commit[:10]}"
 
 
-def _locate(settings: IndexSettings) -> Path | Remote:
-    address = settings.docs_repo
+def _locate(source: DocsSource) -> Path | Remote:
+    address = source.address
     if not address:
         raise SettingsError("FOOTNOTE_DOCS_REPO is not set. Give it a git address or a folder.")
     folder = Path(address).expanduser()
@@ -59,5 +63,5 @@ def _locate(settings: IndexSettings) -> Path | Remote:
             " SOURCE of `footnote ingest`.",
             "not_a_folder",
         )
-    token = settings.docs_token.get_secret_value() if settings.docs_token else None
+    token = source.token.get_secret_value() if source.token else None
     return Remote.parse(address, token)

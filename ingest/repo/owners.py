@@ -1,4 +1,4 @@
-"""CODEOWNERS -> who owns a file: the last line that matches decides, as on the code hosts."""
+"""CODEOWNERS -> the owner of a file. The last matching line decides, as on the code hosts."""
 
 import re
 from collections.abc import Callable
@@ -15,7 +15,7 @@ class Owners:
     """The rules of one CODEOWNERS file, in order."""
 
     rules: tuple[tuple[GitIgnoreSpec, bool, str], ...] = ()
-    """Pattern, whether it reaches direct children only, owners."""
+    """Pattern, whether it matches direct children only, owners."""
 
     @staticmethod
     def parse(text: str) -> "Owners":
@@ -24,11 +24,11 @@ class Owners:
         for line in text.splitlines():
             line = re.sub(r"(^|\s)#.*", "", line).strip()
             section = re.fullmatch(r"\^?\[[^\]]+\](?:\[\d+\])?\s*(.*)", line)
-            if section:  # GitLab: owners of the lines below that name none
+            if section:  # GitLab: default owners of the lines below
                 section_owners = section[1].strip()
             elif line and not line.startswith("!"):
                 pattern, *owners = re.split(r"(?<!\\)\s+", line, maxsplit=1)
-                with suppress(ValueError):  # no pattern: matches nothing
+                with suppress(ValueError):  # not a valid pattern
                     spec = GitIgnoreSpec.from_lines([pattern])
                     owner = owners[0] if owners else section_owners
                     rules.append((spec, pattern.endswith("/*"), owner))
@@ -36,12 +36,12 @@ class Owners:
 
     @staticmethod
     def first(find: Callable[[str], bytes | None]) -> "Owners":
-        """The file that counts, of all the places where one can lie."""
+        """Read the first CODEOWNERS file of all the places where it can be."""
         contents = (content for place in PLACES if (content := find(place)) is not None)
         return Owners.parse(next(contents, b"").decode(errors="replace"))
 
     def of(self, path: str) -> str | None:
-        """Owners of a file by its path from the top of the repo."""
+        """Return the owners of a file by its path from the top of the repo, or None."""
         folder = path.rpartition("/")[0]
         for pattern, direct_only, owners in reversed(self.rules):
             if pattern.match_file(path) and not (direct_only and pattern.match_file(folder)):

@@ -1,1 +1,1 @@
-"""When the docs are ingested, by whom, and how it ended."""
+"""Ingest runs: when they start, which process carries them out, and how they ended."""

@@ -1,7 +1,7 @@
-"""Ingest runs, as they are asked for, under way and done: kept in ``runs.sqlite``.
+"""The record of ingest runs in ``runs.sqlite``: requested, running and finished.
 
-``footnote ingest`` beside a process that owns the data folder puts its request here; the owner
-takes it, notes its progress and its report, and the one who asked reads both.
+``footnote ingest`` beside a process that owns the data folder writes a request here. The owner
+takes it and records progress and report, which the requesting process reads.
 """
 
 import json
@@ -21,11 +21,11 @@ log = logging.getLogger(__name__)
 
 State = Literal["requested", "running", "done", "partial", "failed", "skipped", "interrupted"]
 Reason = Literal["start", "schedule", "command"]
-Note = Literal["listener", "next_run_at"]
-"""What other processes want to know of the owner: who takes requests, and when it begins a run."""
+OwnerFact = Literal["listener", "next_run_at"]
+"""Facts that the owner publishes: id of the process that takes requests, start of the next run."""
 
 KEEP = 200
-"""Runs that are remembered."""
+"""Number of runs that are kept."""
 CUT_OFF = "the process that ran it ended"
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS runs (
@@ -48,8 +48,8 @@ CREATE TABLE IF NOT EXISTS notes (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
-    """One ingest: wanted, under way or over."""
+class IngestRun:
+    """One ingest: requested, running or finished."""
 
     id: int
     reason: Reason
@@ -58,26 +58,26 @@ class Run:
     started_at: str | None
     finished_at: str | None
     options: dict[str, Any]
-    """Settings the one who asked gave on the command line, and ``confirm_large_deletion``."""
+    """Settings from the command line of the request, and ``confirm_large_deletion``."""
     stage: str | None
     done: int | None
     total: int | None
     report: dict[str, Any] | None
     error: str | None
     error_kind: str | None
-    """Class of the error, or which kind of DocsRepoError it was."""
+    """Name of the error's class, or the ``kind`` of a DocsRepoError."""
 
     @property
     def is_over(self) -> bool:
         return self.state not in ("requested", "running")
 
     @property
-    def cut_off(self) -> "Run":
-        """What has become of it where nobody carries it out any more."""
+    def cut_off(self) -> "IngestRun":
+        """This run as interrupted, for a run whose process has ended."""
         return replace(self, state="interrupted", error=CUT_OFF)
 
     def to_json(self) -> dict[str, Any]:
-        """For ``status``: long lists of the report as counts."""
+        """Return the run for ``status``, with the lists of its report as counts."""
         report = self.report or {}
         counts = {k: len(v) if isinstance(v, list) else v for k, v in report.items()}
         return {
@@ -93,28 +93,29 @@ class Run:
         }
 
 
-_COLUMNS = {field.name for field in fields(Run)}
+_COLUMNS = {field.name for field in fields(IngestRun)}
 
 
-class Runs:
-    """The runs of one data folder. Any process may read and ask; its owner carries them out."""
+class IngestRuns:
+    """The runs of one data folder. Any process may read and request; the owner carries them out."""
 
     def __init__(self, data_dir: Path) -> None:
         self._file = data_dir / "runs.sqlite"
 
     def request(self, options: dict[str, Any]) -> int:
-        """Ask the owner of the folder for a run."""
+        """Request a run from the owner of the folder, and return its id."""
         return self._insert("command", "requested", options)
 
     def withdraw(self, run_id: int) -> None:
-        """Take back a request that nobody has begun with."""
+        """Delete a request that was not started yet."""
         self._write("DELETE FROM runs WHERE id = ? AND state = 'requested'", run_id)
 
-    def next_request(self) -> Run | None:
+    def next_request(self) -> IngestRun | None:
+        """Return the oldest request, or None."""
         return self._one("state = 'requested' ORDER BY id LIMIT 1")
 
     def begin(self, reason: Reason) -> int:
-        """Note a run that begins now, without a request."""
+        """Record a run that starts now, without a request, and return its id."""
         run_id = self._insert(reason, "requested", {})
         self.start(run_id)
         return run_id
@@ -145,11 +146,11 @@ class Runs:
         self._end(run_id, "interrupted", None, "it was stopped before its end", None)
 
     def skip(self, reason: Reason, why: str) -> None:
-        """Note a run that should have been and was not."""
+        """Record a run that was due and did not take place."""
         self._end(self._insert(reason, "requested", {}), "skipped", None, why, None)
 
     def take_over(self) -> None:
-        """For a new owner: what an earlier one had begun or not yet begun is not going on."""
+        """Mark the unfinished runs of an earlier owner as interrupted."""
         if self._file.exists():
             self._write(
                 "UPDATE runs SET state = 'interrupted', finished_at = ?, error = ?, options = '{}'"
@@ -157,27 +158,27 @@ class Runs:
                 _now(),
                 CUT_OFF,
             )
-            self.note("listener", None)
-            self.note("next_run_at", None)
+            self.publish("listener", None)
+            self.publish("next_run_at", None)
 
-    def get(self, run_id: int) -> Run | None:
+    def get(self, run_id: int) -> IngestRun | None:
         return self._one("id = ?", run_id)
 
-    def last(self) -> Run | None:
-        """The newest run that is over."""
+    def last(self) -> IngestRun | None:
+        """Return the newest finished run, or None."""
         return self._one("state NOT IN ('requested', 'running') ORDER BY id DESC LIMIT 1")
 
-    def running(self) -> Run | None:
+    def running(self) -> IngestRun | None:
         return self._one("state = 'running' ORDER BY id DESC LIMIT 1")
 
-    def note(self, name: Note, value: str | None) -> None:
-        """Keep it; None forgets it."""
+    def publish(self, name: OwnerFact, value: str | None) -> None:
+        """Store a fact for other processes; None deletes it."""
         if value is None:
             self._write("DELETE FROM notes WHERE name = ?", name)
         else:
             self._write("INSERT OR REPLACE INTO notes VALUES (?, ?)", name, value)
 
-    def noted(self, name: Note) -> str | None:
+    def published(self, name: OwnerFact) -> str | None:
         if not self._file.exists():
             return None
         with self._open() as database:
@@ -197,7 +198,7 @@ class Runs:
         self, run_id: int, state: State, report: str | None, error: str | None, kind: str | None
     ) -> None:
         self._write(
-            # Options go: an address given on the command line may hold a password.
+            # The options are deleted: an address from the command line may hold a password.
             "UPDATE runs SET state = ?, finished_at = ?, report = ?, error = ?, error_kind = ?,"
             " options = '{}' WHERE id = ?",
             *(state, _now(), report, error, kind, run_id),
@@ -207,7 +208,7 @@ class Runs:
         with self._open() as database:
             database.execute(statement, values)
 
-    def _one(self, condition: str, *values: object) -> Run | None:
+    def _one(self, condition: str, *values: object) -> IngestRun | None:
         if not self._file.exists():
             return None
         with self._open() as database:
@@ -215,10 +216,10 @@ class Runs:
             row = database.execute(query, values).fetchone()
         if row is None:
             return None
-        found = dict(row)
-        found["options"] = json.loads(found["options"])
-        found["report"] = json.loads(found["report"]) if found["report"] else None
-        return Run(**found)
+        columns = dict(row)
+        columns["options"] = json.loads(columns["options"])
+        columns["report"] = json.loads(columns["report"]) if columns["report"] else None
+        return IngestRun(**columns)
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:

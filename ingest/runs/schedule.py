@@ -1,7 +1,7 @@
-"""When the docs are ingested: at start, every night, and when somebody asks.
+"""The schedule of ingests: at start, every night, and on request.
 
-All three are put in line for one thread, so that runs never meet. A run that fails is logged in one
-line and noted; the process and the next run go on.
+One thread carries them out, one at a time. A failed run is logged in one line and recorded; the
+process and later runs continue.
 """
 
 import logging
@@ -20,31 +20,33 @@ from apscheduler.triggers.cron import CronTrigger
 from ingest.embedding.embedder import Embedder
 from ingest.errors import FootnoteError, IngestError, SettingsError
 from ingest.index import Index
-from ingest.runs.record import Reason, Runs
+from ingest.runs.record import IngestRuns, Reason
 from ingest.runs.runner import IngestStopped, Runner
 from ingest.settings import IndexSettings
 
 log = logging.getLogger(__name__)
 
 MISFIRE_GRACE_SECONDS = 3 * 3600
-"""A night's run that could not start on time (a laptop asleep) may start so much later."""
+"""Seconds that a nightly run may start late, because the laptop was asleep for example."""
 RETRY_MINUTES = 5.0
-"""While nothing is indexed at all, a failed run is tried again after so long."""
+"""Minutes until a failed run is repeated while nothing is indexed at all."""
 POLL_SECONDS = 0.5
+"""Seconds between checks for a due run or a request."""
 STOP_SECONDS = 15.0
+"""Seconds that ``stop`` waits for the current run."""
 
 _WEEKDAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat", "sun")
 
 
 class Schedule:
-    """Runs ingests in the data folder that this process owns."""
+    """Starts ingests in the data folder that this process owns."""
 
     def __init__(
         self, settings: IndexSettings, index: Index, *, embedder: Embedder | None = None
     ) -> None:
         self._trigger = read_trigger(settings.ingest_at, settings.timezone)
         self._index = index
-        self._runs = Runs(settings.data_dir)
+        self._runs = IngestRuns(settings.data_dir)
         self._runner = Runner(settings, index, self._runs, embedder)
         self._due: queue.SimpleQueue[Reason] = queue.SimpleQueue()
         self._stopping = threading.Event()
@@ -59,11 +61,11 @@ class Schedule:
 
     @property
     def is_catching_up(self) -> bool:
-        """Whether the run of the start is not over, or another one is under way."""
+        """True until the first run has ended, and while another one is running."""
         return not self._caught_up.is_set() or self._runs.running() is not None
 
     def start(self) -> None:
-        """Begin: the index is brought up to date now, without keeping the caller waiting."""
+        """Start the schedule and, in its thread, a first run."""
         self._runs.take_over()
         self._scheduler.add_listener(self._missed, EVENT_JOB_MISSED)
         self._scheduler.add_job(
@@ -77,20 +79,20 @@ class Schedule:
         )
         self._scheduler.start()
         self._due.put("start")
-        self._note_next_run()
-        self._runs.note("listener", str(os.getpid()))
+        self._publish_next_run()
+        self._runs.publish("listener", str(os.getpid()))
         self._worker.start()
 
     def stop(self) -> None:
-        """Begin nothing more and end the run under way; the next one goes on from there."""
+        """Start no more runs and end the current one; the next run continues from there."""
         self._stopping.set()
         if not self._scheduler.running:
             return
         self._scheduler.shutdown(wait=False)
         self._runner.stop()
         self._worker.join(STOP_SECONDS)
-        self._runs.note("listener", None)
-        self._runs.note("next_run_at", None)
+        self._runs.publish("listener", None)
+        self._runs.publish("next_run_at", None)
 
     def _work(self) -> None:
         while not self._stopping.is_set():
@@ -99,7 +101,7 @@ class Schedule:
             except FootnoteError as error:
                 log.warning("Ingest failed: %s", error)
                 worked = False
-            except Exception:  # the edge of the thread: nights to come must not be lost
+            except Exception:  # the edge of the thread: later runs must take place
                 log.exception("Ingest failed unexpectedly")
                 worked = False
             self._caught_up.set()
@@ -107,7 +109,7 @@ class Schedule:
                 self._stopping.wait(POLL_SECONDS)
 
     def _work_once(self) -> bool:
-        """Carry out what is first in line, if anything is."""
+        """Carry out the next request or due run; return False if nothing is due."""
         if request := self._runs.next_request():
             self._runs.start(request.id)
             self._carry_out(request.id, request.options)
@@ -115,11 +117,11 @@ class Schedule:
             self._carry_out(self._runs.begin(reason), {})
         else:
             return False
-        self._note_next_run()
+        self._publish_next_run()
         return True
 
     def _next_due(self) -> Reason | None:
-        """One run for everything that fell due meanwhile."""
+        """Return the reason for the next due run; runs that fell due together become one."""
         reason = None
         while not self._due.empty():
             reason = self._due.get()
@@ -130,7 +132,7 @@ class Schedule:
             report = self._runner.run(run_id, options)
         except IngestStopped:
             return
-        except Exception:  # whatever it is: an empty index answers nothing until tomorrow
+        except Exception:  # whatever it is, an empty index would answer nothing until tomorrow
             if self._answers_nothing():
                 self._retry_soon()
             raise
@@ -162,13 +164,13 @@ class Schedule:
         log.warning("Ingest: the run of %s was missed", when)
         self._runs.skip("schedule", f"the run of {when} was missed: the process could not start it")
 
-    def _note_next_run(self) -> None:
+    def _publish_next_run(self) -> None:
         at = self.next_run_at
-        self._runs.note("next_run_at", at.isoformat(timespec="seconds") if at else None)
+        self._runs.publish("next_run_at", at.isoformat(timespec="seconds") if at else None)
 
 
 def last_due(trigger: CronTrigger, now: datetime, within: timedelta) -> datetime | None:
-    """The newest time up to ``now`` at which something was due."""
+    """Return the last time of the trigger up to ``now``, at most ``within`` ago, or None."""
     due, fire = None, trigger.get_next_fire_time(None, now - within)
     while fire is not None and fire <= now:
         due, fire = fire, trigger.get_next_fire_time(fire, now)
@@ -176,7 +178,7 @@ def last_due(trigger: CronTrigger, now: datetime, within: timedelta) -> datetime
 
 
 def read_trigger(at: str, timezone: str, setting: str = "FOOTNOTE_INGEST_AT") -> CronTrigger:
-    """``HH:MM`` or five cron fields, in a time zone."""
+    """Read ``HH:MM`` or five cron fields, in a time zone. Raises SettingsError."""
     zone = _zone(timezone)
     if clock := re.fullmatch(r"(\d{1,2}):(\d{2})", at.strip()):
         minute, hour, day, month, weekday = clock[2], clock[1], "*", "*", "*"
@@ -203,8 +205,8 @@ def read_trigger(at: str, timezone: str, setting: str = "FOOTNOTE_INGEST_AT") ->
 
 def _bad_time(at: str, setting: str) -> SettingsError:
     return SettingsError(
-        f"{setting}: {at!r} is no time. "
-        "Use a time of day such as 03:00, or five cron fields such as '30 2 * * 1-5'."
+        f"{setting}: {at!r} is not a time of day. "
+        "Use a time such as 03:00, or five cron fields such as '30 2 * * 1-5'."
     )
 
 
@@ -215,12 +217,12 @@ def _zone(name: str) -> tzinfo:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:
         raise SettingsError(
-            f"FOOTNOTE_TIMEZONE: {name!r} is no time zone. Use a name such as Europe/Berlin."
+            f"FOOTNOTE_TIMEZONE: {name!r} is not a time zone. Use a name such as Europe/Berlin."
         ) from error
 
 
 def _weekdays(field: str) -> str:
-    """Cron counts days from Sunday = 0, APScheduler from Monday: names mean the same in both."""
+    """Replace numbers by names: cron counts days from Sunday, APScheduler from Monday."""
     days: list[str] = []
     for part in field.lower().split(","):
         span = re.fullmatch(r"([0-7])(?:-([0-7]))?(?:/(\d+))?", part)

@@ -1,4 +1,4 @@
-"""The state of an index for ``footnote status``: what it holds, how old it is, who keeps it."""
+"""State of an index for ``footnote status``: its content, age, runs and owner."""
 
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -6,22 +6,22 @@ from typing import Any
 
 from ingest.data_folder import owner_of
 from ingest.index import open_index
-from ingest.runs.record import Runs
+from ingest.runs.record import IngestRuns
 from ingest.settings import IndexSettings
 
 
 def read_state(settings: IndexSettings, now: datetime | None = None) -> dict[str, Any]:
-    """Works beside the process that owns the data folder, and when there is no index at all."""
+    """Return the state as JSON, also beside a running bot and before the first ingest."""
     index = open_index(settings)
     try:
         status, collections = index.status(), index.collections()
     finally:
         index.close()
-    runs = Runs(settings.data_dir)
+    runs = IngestRuns(settings.data_dir)
     running, owner = runs.running(), owner_of(settings.data_dir)
-    # Asked again: it may have come to its end between the two.
-    left = runs.running() if running and owner is None else None
-    last = left.cut_off if left else runs.last()
+    # Read again: the run may have finished between the two calls.
+    orphan = runs.running() if running and owner is None else None
+    last = orphan.cut_off if orphan else runs.last()
     report = (last.report if last else None) or {}
     age = (now or datetime.now(UTC)) - status.ingested_at if status.ingested_at else None
     hours = age.total_seconds() / 3600 if age else None
@@ -34,6 +34,6 @@ def read_state(settings: IndexSettings, now: datetime | None = None) -> dict[str
         "self_test": report.get("self_test"),
         "warnings": report.get("warnings", []),
         "running": running.to_json() if running and owner else None,
-        "next_run_at": runs.noted("next_run_at") if owner else None,
+        "next_run_at": runs.published("next_run_at") if owner else None,
         "owner": asdict(owner) if owner else None,
     }

@@ -1,10 +1,11 @@
-"""One ingest asked for at the terminal: done here, or by the process that owns the data folder.
+"""An ingest from the terminal: done by this process, or by the one that owns the data folder.
 
-Either way progress is shown and the same report comes back.
+Both show their progress and return the same report.
 """
 
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -13,12 +14,12 @@ from rich.console import Console
 from ingest.data_folder import own_data_folder, owner_of
 from ingest.errors import DataFolderBusy, IngestError, LargeDeletion
 from ingest.index import open_index
-from ingest.runs.record import Runs
+from ingest.runs.record import IngestRuns
 from ingest.runs.runner import Runner
 from ingest.settings import IndexSettings
-from ingest.terminal import Heard, progress_bar
+from ingest.terminal import ShowProgress, progress_bar
 
-_LOOK_EVERY_SECONDS = 0.2
+_POLL_SECONDS = 0.2
 _STAGES = {
     "fetch": "fetching",
     "read": "reading",
@@ -29,7 +30,7 @@ _STAGES = {
 
 
 class HandedOverError(IngestError):
-    """What went wrong in the process that did the work."""
+    """An error in the process that carried out the run."""
 
     def __init__(self, message: str, kind: str | None) -> None:
         super().__init__(message)
@@ -39,7 +40,10 @@ class HandedOverError(IngestError):
 def ingest_anywhere(
     settings: IndexSettings, options: dict[str, Any], console: Console, *, ask: bool
 ) -> dict[str, Any]:
-    """The report of one ingest. With ``ask``, a person may be asked to confirm a large deletion."""
+    """Carry out one ingest and return its report as JSON.
+
+    With ``ask``, a person at a terminal is asked to confirm a large deletion.
+    """
     try:
         return _ingest(settings, options, console)
     except (LargeDeletion, HandedOverError) as error:
@@ -47,34 +51,34 @@ def ingest_anywhere(
         if not (is_deletion and ask and sys.stdin.isatty()):
             raise
         console.print(str(error), markup=False)
-        typer.confirm("Go on and delete them?", abort=True)
+        typer.confirm("Delete them?", abort=True)
     return _ingest(settings, options | {"confirm_large_deletion": True}, console)
 
 
 def _ingest(settings: IndexSettings, options: dict[str, Any], console: Console) -> dict[str, Any]:
-    runs = Runs(settings.data_dir)
-    with progress_bar(console) as heard:
+    runs = IngestRuns(settings.data_dir)
+    with progress_bar(console) as show:
         while True:
             try:
                 with own_data_folder(settings.data_dir):
-                    return _here(settings, options, runs, heard)
+                    return _here(settings, options, runs, show)
             except DataFolderBusy as busy:
-                if runs.noted("listener") != str(busy.pid):
+                if runs.published("listener") != str(busy.pid):
                     raise
-                console.print("The running bot does it; its progress:", style="dim")
-            report = _at_owner(settings, options, runs, heard)
+                console.print("The running bot carries it out:", style="dim")
+            report = _at_owner(settings.data_dir, options, runs, show)
             if report is not None:
                 return report
 
 
 def _here(
-    settings: IndexSettings, options: dict[str, Any], runs: Runs, heard: Heard
+    settings: IndexSettings, options: dict[str, Any], runs: IngestRuns, show: ShowProgress
 ) -> dict[str, Any]:
     runs.take_over()
     index = open_index(settings)
     try:
         report = Runner(settings, index, runs).run(
-            runs.begin("command"), options, lambda p: heard(_STAGES[p.stage], p.done, p.total)
+            runs.begin("command"), options, lambda p: show(_STAGES[p.stage], p.done, p.total)
         )
     finally:
         index.close()
@@ -82,9 +86,9 @@ def _here(
 
 
 def _at_owner(
-    settings: IndexSettings, options: dict[str, Any], runs: Runs, heard: Heard
+    data_dir: Path, options: dict[str, Any], runs: IngestRuns, show: ShowProgress
 ) -> dict[str, Any] | None:
-    """The owner's report; None when it ended before it had one."""
+    """Return the owner's report, or None if the owner ended before the run did."""
     run_id = runs.request(options)
     try:
         while run := runs.get(run_id):
@@ -92,11 +96,11 @@ def _at_owner(
                 return run.report
             if run.state == "failed":
                 raise HandedOverError(run.error or "The ingest failed.", run.error_kind)
-            if run.is_over or owner_of(settings.data_dir) is None:
+            if run.is_over or owner_of(data_dir) is None:
                 break
             stage = run.stage or "fetch"
-            heard(_STAGES.get(stage, stage), run.done or 0, run.total)
-            time.sleep(_LOOK_EVERY_SECONDS)
+            show(_STAGES.get(stage, stage), run.done or 0, run.total)
+            time.sleep(_POLL_SECONDS)
     finally:
         runs.withdraw(run_id)
     return None

@@ -1,1 +1,1 @@
-"""Rows and vectors at rest: Chroma, and SQLite with text, keywords and tokens."""
+"""Storage of the index: vectors in Chroma; documents, keywords and tokens in SQLite."""

@@ -1,4 +1,4 @@
-"""Chroma as the store uses it: clients of a folder or a server, and what its errors mean."""
+"""Chroma clients for a folder or a server, and Chroma's errors as errors of ours."""
 
 import importlib.util
 import re
@@ -9,20 +9,20 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import httpx
 from httpx import HTTPError
 
 from ingest.errors import DataFolderError, FootnoteError, IndexDamaged, IngestError, StoreAway
-from ingest.settings import IndexSettings
+from ingest.sources import ChromaServer
 from ingest.store.sqlite import is_folder_trouble
 
 
 def _leave_dotenv_alone() -> None:
-    """Chroma reads the `.env` of the working folder as soon as it is imported; that one is ours.
+    """Keep Chroma from reading the `.env` of the working folder, which belongs to Footnote.
 
-    Its settings are therefore loaded first, and told to read none.
+    Chroma reads it as soon as it is imported, so its settings module is loaded first and changed.
     """
     name, package = "chromadb.config", importlib.util.find_spec("chromadb")
     if name in sys.modules or package is None or not package.submodule_search_locations:
@@ -38,7 +38,8 @@ def _leave_dotenv_alone() -> None:
 
 _leave_dotenv_alone()
 
-from chromadb import Collection, HttpClient, PersistentClient  # noqa: E402  # see above
+from chromadb import Collection as ChromaCollection  # noqa: E402  # see above
+from chromadb import HttpClient, PersistentClient  # noqa: E402
 from chromadb.api import ClientAPI  # noqa: E402
 from chromadb.api.base_http_client import BaseHTTPClient  # noqa: E402  # see above
 from chromadb.api.shared_system_client import SharedSystemClient  # noqa: E402
@@ -46,31 +47,32 @@ from chromadb.config import Settings  # noqa: E402
 from chromadb.errors import ChromaError, NotFoundError  # noqa: E402
 
 __all__ = [
+    "ChromaCollection",
     "ClientAPI",
-    "Collection",
     "check_file",
     "close_client",
     "open_client",
     "probe_server",
-    "reading",
-    "writing",
+    "reading_errors",
+    "writing_errors",
 ]
 
 PROBE_SECONDS = 5.0
-"""How long a server may take to say that it is there."""
+"""Seconds until a server has to answer that it is running."""
 SERVER_SECONDS = 60.0
-"""How long it may be silent over a batch of vectors."""
+"""Seconds that a server may take for one batch of vectors."""
 
 # Chroma shares one system between all clients of a folder, and neither starts nor stops it safely
 # when several threads open and close clients at the same time.
 _opening = threading.RLock()
 
 
-def open_client(folder: Path, settings: IndexSettings) -> ClientAPI:
-    if settings.chroma_host is not None:
-        probe_server(settings)
+def open_client(folder: Path, server: ChromaServer | None) -> ClientAPI:
+    """Open a client of the server, or of the folder without one."""
+    if server is not None:
+        probe_server(server)
         with _opening:
-            return _server_client(settings.chroma_host, settings.chroma_port, _access(settings))
+            return _server_client(server)
     with _opening:
         try:
             return PersistentClient(folder, settings=_quiet())
@@ -79,51 +81,36 @@ def open_client(folder: Path, settings: IndexSettings) -> ClientAPI:
             raise
 
 
-def close_client(client: ClientAPI, settings: IndexSettings) -> None:
-    if settings.chroma_host is None:
+def close_client(client: ClientAPI, server: ChromaServer | None) -> None:
+    """Close a folder's client. A server's client is shared and stays open."""
+    if server is None:
         with _opening:
             client.close()  # type: ignore[attr-defined]  # on the class, not the interface
 
 
-class _Access(NamedTuple):
-    """What a server asks of whoever comes."""
-
-    tenant: str
-    database: str
-    key: str | None
-
-    @property
-    def headers(self) -> dict[str, str]:
-        key = self.key
-        return {"Authorization": f"Bearer {key}", "X-Chroma-Token": key} if key else {}
-
-
-def _access(settings: IndexSettings) -> _Access:
-    key = settings.chroma_api_key
-    return _Access(
-        settings.chroma_tenant, settings.chroma_database, key.get_secret_value() if key else None
-    )
+def _headers(server: ChromaServer) -> dict[str, str]:
+    key = server.key.get_secret_value() if server.key else ""
+    return {"Authorization": f"Bearer {key}", "X-Chroma-Token": key} if key else {}
 
 
 @lru_cache
-def _server_client(host: str, port: int, access: _Access) -> ClientAPI:
-    """One for the whole process: Chroma does not close a client's connections with it."""
-    tenant, database, _ = access
+def _server_client(server: ChromaServer) -> ClientAPI:
+    """One client for the whole process: Chroma never closes a client's connections."""
     try:
         client = HttpClient(
-            host,
-            port,
+            server.host,
+            server.port,
             settings=_quiet(),
-            headers=access.headers,
-            tenant=tenant,
-            database=database,
+            headers=_headers(server),
+            tenant=server.tenant,
+            database=server.database,
         )
     except (ValueError, ChromaError, HTTPError) as error:
         raise StoreAway(
-            f"The Chroma server does not open {tenant}/{database} ({_brief(error)}):"
+            f"The Chroma server does not open {server.tenant}/{server.database} ({_brief(error)}):"
             " correct CHROMA_TENANT, CHROMA_DATABASE or CHROMA_API_KEY."
         ) from error
-    # Chroma waits without end for a server that is silent, and has no setting for that.
+    # Chroma waits for a silent server forever, and has no setting for that.
     session: httpx.Client = client._server._session  # type: ignore[attr-defined]  # as above
     session.timeout = httpx.Timeout(SERVER_SECONDS)
     return client
@@ -134,14 +121,14 @@ def _quiet() -> Settings:
     return Settings(**quiet)
 
 
-def probe_server(settings: IndexSettings) -> str:
-    """That a Chroma server answers, and where. Raises StoreAway."""
-    host, port = str(settings.chroma_host), settings.chroma_port
+def probe_server(server: ChromaServer) -> str:
+    """Return a line that says where a Chroma server answers. Raises StoreAway."""
+    host, port = server.host, server.port
     where = host if host.startswith("http") else f"{host}:{port}"
     try:
         url = BaseHTTPClient.resolve_url(host, chroma_server_http_port=port)
         heartbeat = httpx.get(
-            f"{url}/api/v2/heartbeat", headers=_access(settings).headers, timeout=PROBE_SECONDS
+            f"{url}/api/v2/heartbeat", headers=_headers(server), timeout=PROBE_SECONDS
         )
     except (HTTPError, httpx.InvalidURL, ValueError) as error:
         raise StoreAway(
@@ -151,14 +138,14 @@ def probe_server(settings: IndexSettings) -> str:
         raise StoreAway(f"The Chroma server at {where} asks for another CHROMA_API_KEY.")
     if heartbeat.status_code != 200 or "heartbeat" not in heartbeat.text:
         raise StoreAway(
-            f"What answers at {where} is no Chroma server (status {heartbeat.status_code}):"
-            " start it, or correct CHROMA_HOST and CHROMA_PORT."
+            f"{where} answers, but it is not a Chroma server (status {heartbeat.status_code}):"
+            " start one there, or correct CHROMA_HOST and CHROMA_PORT."
         )
     return f"a Chroma server answers at {where}"
 
 
 def check_file(folder: Path) -> None:
-    """Raise IndexDamaged when the folder's database is not sound: Chroma finds out too late."""
+    """Raise IndexDamaged when the folder's database is damaged: Chroma notices it too late."""
     try:
         address = f"{(folder / 'chroma.sqlite3').absolute().as_uri()}?mode=ro"
         with closing(sqlite3.connect(address, uri=True)) as db:
@@ -172,8 +159,12 @@ def check_file(folder: Path) -> None:
 
 
 @contextmanager
-def reading(settings: IndexSettings) -> Iterator[None]:
-    """Whatever Chroma raises over data in our folder, with room on the disk, means damage."""
+def reading_errors(folder: Path, server: ChromaServer | None) -> Iterator[None]:
+    """Turn Chroma's errors while reading into ours.
+
+    An error about a local folder means that its data is damaged, unless the disk or the permissions
+    are to blame.
+    """
     try:
         yield
     except NotFoundError as error:
@@ -181,24 +172,25 @@ def reading(settings: IndexSettings) -> Iterator[None]:
     except BaseException as error:
         if isinstance(error, FootnoteError) or not _is_failure(error):
             raise
-        if settings.chroma_host is not None:
+        if server is not None:
             raise StoreAway(
-                f"The Chroma server fails ({_brief(error)}): see whether it runs, and its log."
+                f"The Chroma server failed ({_brief(error)}): check that it runs, and read its log."
             ) from error
         if trouble := _folder_trouble(error):
-            raise DataFolderError(settings.data_dir, trouble) from error
+            raise DataFolderError(folder, trouble) from error
         raise _damaged(error) from error
 
 
 @contextmanager
-def writing(settings: IndexSettings) -> Iterator[None]:
+def writing_errors(folder: Path) -> Iterator[None]:
+    """Turn Chroma's errors while writing into ours."""
     try:
         yield
     except BaseException as error:
         if isinstance(error, FootnoteError) or not _is_failure(error):
             raise
         if trouble := _folder_trouble(error):
-            raise DataFolderError(settings.data_dir, trouble) from error
+            raise DataFolderError(folder, trouble) from error
         raise IngestError(
             f"The vectors could not be written ({_brief(error)}): check the disk, or the"
             " Chroma server, and run `footnote ingest` again."
@@ -210,18 +202,18 @@ def _brief(error: BaseException) -> str:
 
 
 def _is_failure(error: BaseException) -> bool:
-    """Whether Chroma failed; a panic of its native half is no Exception."""
+    """Return True for an error of Chroma. A panic in its native half is not an Exception."""
     return isinstance(error, Exception) or type(error).__module__ == "pyo3_runtime"
 
 
 def _folder_trouble(error: BaseException) -> str | None:
-    """What SQLite, below Chroma, had no space or permission for; None for any other failure."""
-    found = re.search(r"\(code: (\d+)\) (.+)", str(error))
-    return found[2] if found and is_folder_trouble(int(found[1])) else None
+    """SQLite's words about a full disk or missing permissions; None for any other error."""
+    code = re.search(r"\(code: (\d+)\) (.+)", str(error))
+    return code[2] if code and is_folder_trouble(int(code[1])) else None
 
 
 def _forget(identifier: str) -> None:
-    """A system that failed to start stays shared, half made: the next client would get that one."""
+    """Drop a system that failed to start, or Chroma would hand it to the next client."""
     if identifier not in SharedSystemClient._identifier_to_refcount:
         SharedSystemClient._identifier_to_system.pop(identifier, None)
 

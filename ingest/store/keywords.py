@@ -1,9 +1,9 @@
-"""The keyword index: rows of words in FTS5, matched by what a query asks for.
+"""The keyword index: rows of words in FTS5, matched with the words of a query.
 
-Chunk -> title, headings, path, cleaned text, and the parts of its identifiers, each a column. Page
--> the same of all its chunks together: which page a query is about is told by words that lie far
-apart in it. Both lie in the file that holds the text of the pages (``ingest.store.pages``), so that
-all change together.
+A chunk has a row with its title, headings, path, cleaned text and the parts of its identifiers. A
+document has a row with the words of all its chunks, since the words that show its subject can be
+far apart in it. Both are in the database of ``ingest.store.document_tables``, so that all change
+together.
 """
 
 import json
@@ -27,7 +27,7 @@ INSERT INTO page_keywords (page_keywords, rank) VALUES ('rank', 'bm25(2.0, 1.0, 
 
 
 class Keywords:
-    """Finds rows by their words. Safe to use from several threads."""
+    """Matches rows by their words. Safe to use from several threads."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -35,53 +35,53 @@ class Keywords:
     def match(
         self, phrases: Sequence[str], limit: int, documents: Iterable[int] | None = None
     ) -> list[tuple[int, float]]:
-        """The best rows for any of these phrases with their scores, higher is better."""
+        """Return the best rows for any of these phrases, with scores; higher is better."""
         if not phrases:
             return []
         expression = " OR ".join(phrases)
         with self._database.reading() as db:
             if documents is None:
-                found = db.execute(
+                matches = db.execute(
                     "SELECT rowid, -rank FROM keywords WHERE keywords MATCH ?"
                     " ORDER BY rank LIMIT ?",
                     (expression, limit),
                 )
             else:
-                # "+rank" scores what passes the filter; "rank" would score and sort all first.
-                found = db.execute(
+                # "+rank" scores the filtered rows only; "rank" would score and sort all first.
+                matches = db.execute(
                     "SELECT keywords.rowid, -rank FROM keywords"
                     " CROSS JOIN chunks ON chunks.row = keywords.rowid"
                     " WHERE keywords MATCH ?"
                     " AND document IN (SELECT value FROM json_each(?)) ORDER BY +rank LIMIT ?",
                     (expression, json.dumps(list(documents)), limit),
                 )
-            return found.fetchall()
+            return matches.fetchall()
 
-    def match_pages(
+    def match_documents(
         self, phrases: Sequence[str], limit: int, documents: Iterable[int] | None = None
     ) -> dict[int, float]:
-        """The best pages, by document number, for any of these phrases."""
+        """Return the scores of the best documents for any of these phrases, by document number."""
         if not phrases:
             return {}
         expression = " OR ".join(phrases)
         with self._database.reading() as db:
             if documents is None:
-                found = db.execute(
+                matches = db.execute(
                     "SELECT rowid, -rank FROM page_keywords WHERE page_keywords MATCH ?"
                     " ORDER BY rank LIMIT ?",
                     (expression, limit),
                 )
             else:
-                # "+rowid" filters one search; "rowid" would search again for every document.
-                found = db.execute(
+                # "+rowid" filters one search; "rowid" would repeat the search for every document.
+                matches = db.execute(
                     "SELECT rowid, -rank FROM page_keywords WHERE page_keywords MATCH ?"
                     " AND +rowid IN (SELECT value FROM json_each(?)) ORDER BY +rank LIMIT ?",
                     (expression, json.dumps(list(documents)), limit),
                 )
-            return dict(found.fetchall())
+            return dict(matches.fetchall())
 
     def frequency(self, phrase: str) -> int:
-        """In how many chunks a phrase occurs."""
+        """Return the number of chunks that contain a phrase."""
         with self._database.reading() as db:
             (count,) = db.execute(
                 "SELECT count(*) FROM keywords WHERE keywords MATCH ?", (phrase,)
@@ -89,7 +89,7 @@ class Keywords:
         return int(count)
 
     def holding(self, term: str, rows: Collection[int]) -> set[int]:
-        """Which of these rows hold a word, or an identifier's words in a row."""
+        """Return those of the rows that contain a word, or the parts of an identifier in order."""
         with self._database.reading() as db:
             return {
                 row
@@ -122,9 +122,9 @@ def delete_rows(db: sqlite3.Connection, rows: Iterable[int]) -> None:
     db.executemany("DELETE FROM keywords WHERE rowid = ?", ((row,) for row in rows))
 
 
-def write_page(db: sqlite3.Connection, number: int, chunks: Sequence[Chunk]) -> None:
-    """Index a page's words under its document number, in the place of what was there."""
-    delete_page(db, number)
+def write_document(db: sqlite3.Connection, number: int, chunks: Sequence[Chunk]) -> None:
+    """Index a document's words under its number, replacing its older words."""
+    delete_document(db, number)
     if not chunks:
         return
     first = chunks[0]
@@ -140,5 +140,5 @@ def write_page(db: sqlite3.Connection, number: int, chunks: Sequence[Chunk]) -> 
     )
 
 
-def delete_page(db: sqlite3.Connection, number: int) -> None:
+def delete_document(db: sqlite3.Connection, number: int) -> None:
     db.execute("DELETE FROM page_keywords WHERE rowid = ?", (number,))

@@ -1,4 +1,4 @@
-"""One SQLite file of an index folder: its connections, transactions and what its errors mean."""
+"""One SQLite file of an index folder: connections, transactions and errors."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -12,15 +12,15 @@ _FOLDER_TROUBLE = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_
 
 
 def is_folder_trouble(code: int) -> bool:
-    """Whether SQLite's error speaks of the disk or the permissions, and not of the data."""
+    """Return True for an error of the disk or the permissions, False for damaged data."""
     return code & 0xFF in _FOLDER_TROUBLE
 
 
 class Database:
-    """A pool of connections, so that threads read side by side; one thread writes."""
+    """A pool of connections: several threads may read at once, one may write."""
 
     def __init__(self, path: Path, *, schema: str | None) -> None:
-        """With a ``schema`` the file is made anew; without one it has to be there."""
+        """Create the file with ``schema``; without a schema the file has to exist."""
         self._path = path
         self._address = f"{path.absolute().as_uri()}?mode={'rw' if schema is None else 'rwc'}"
         self._idle: SimpleQueue[sqlite3.Connection] = SimpleQueue()
@@ -47,13 +47,13 @@ class Database:
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """One transaction: all of it or nothing."""
+        """Yield a connection inside one transaction."""
         with self.reading() as db, db:
             db.execute("BEGIN IMMEDIATE")
             yield db
 
     def close(self) -> None:
-        """Close what is idle; what is in use is closed when it is handed back."""
+        """Close idle connections; those in use are closed when they are returned."""
         self._closed = True
         self._close_idle()
 
@@ -65,7 +65,7 @@ class Database:
         except sqlite3.DatabaseError as error:
             raise self._explained(error) from error
         try:
-            # Safe in write-ahead mode: what a power cut takes back, the next ingest writes again.
+            # Safe in write-ahead mode: the next ingest repeats writes that a power cut undid.
             db.execute("PRAGMA synchronous = NORMAL")
         except sqlite3.DatabaseError as error:
             db.close()
@@ -81,9 +81,9 @@ class Database:
 
     def _explained(self, error: sqlite3.DatabaseError) -> IngestError:
         code = getattr(error, "sqlite_errorcode", 0)
-        # A file that is there and cannot be opened is sound, but not ours to read.
-        kept_shut = code & 0xFF == sqlite3.SQLITE_CANTOPEN and self._path.is_file()
-        if kept_shut or is_folder_trouble(code):
+        # A file that exists and cannot be opened is sound, but its permissions are wrong.
+        is_locked = code & 0xFF == sqlite3.SQLITE_CANTOPEN and self._path.is_file()
+        if is_locked or is_folder_trouble(code):
             return DataFolderError(self._path, error)
         return damaged(str(error))
 

@@ -1,7 +1,7 @@
-"""Text -> the words that a keyword search can match, for rows and for queries alike.
+"""Text -> the words that a keyword search matches, for rows and for queries alike.
 
-Scripts written without blanks are cut into overlapping pairs; identifiers are taken whole and in
-parts, so that ``PAY-4031``, ``pay 4031`` and ``pay4031`` find each other.
+Scripts without blanks are cut into overlapping pairs of characters. Identifiers are taken whole and
+in parts, so that ``PAY-4031``, ``pay 4031`` and ``pay4031`` match each other.
 """
 
 import re
@@ -14,9 +14,9 @@ _STOP_WORDS = """
 """
 STOP_WORDS = frozenset(_STOP_WORDS.split())
 MAX_QUERY_TERMS = 64
-"""A pasted log is a query too; its first words say what it is about."""
+"""Words of a query that are used; of a pasted log the first words show its subject."""
 
-# No run of letters is begun in its middle or read twice: a word may have forty thousand of them.
+# No run of letters is read twice, or from its middle: a word may have forty thousand letters.
 _IDENTIFIER = re.compile(
     r"(?<![A-Za-z0-9])[A-Za-z0-9]++(?:[_./:-]++[A-Za-z0-9]++)+"
     r"|(?<![a-z])[a-z]++[A-Z][A-Za-z0-9]*"
@@ -32,37 +32,37 @@ _UNSPACED = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class QueryTerms:
-    """What a query asks the keyword index for."""
+    """The words of a query for the keyword index."""
 
     words: tuple[str, ...]
-    """Lower-cased words without stop words, and the pairs of scripts without blanks."""
+    """Lower-case words without stop words, and pairs of characters of scripts without blanks."""
     identifiers: tuple[str, ...]
     """As written: ``PAY-4031``, ``max_retries``, ``KubePodCrashLooping``."""
     phrases: tuple[str, ...]
-    """What to match, as FTS5 reads it: words, parts of identifiers, beginnings."""
+    """FTS5 expressions to match: words, parts of identifiers, beginnings of words."""
 
 
 def identifiers(text: str) -> list[str]:
-    """The distinct identifiers of a text, in order."""
+    """Return the distinct identifiers of a text, in order."""
     return list(dict.fromkeys(_IDENTIFIER.findall(text)))
 
 
 def identifier_parts(text: str) -> str:
-    """What the row's column for identifiers holds: the parts of each, and all of it as one word."""
-    found: dict[str, None] = {}
+    """Return the parts of all identifiers, and each identifier as one word, for their column."""
+    parts: dict[str, None] = {}
     for identifier in identifiers(text):
-        found.update(dict.fromkeys(_split(identifier)))
-    return " ".join(found)
+        parts.update(dict.fromkeys(_split(identifier)))
+    return " ".join(parts)
 
 
 def row_text(text: str) -> str:
-    """The text with every run of an unspaced script replaced by its overlapping pairs."""
+    """Replace each run of a script without blanks by its overlapping pairs of characters."""
     return _UNSPACED.sub(lambda run: f" {' '.join(_pairs(run.group()))} ", text)
 
 
 def query_terms(query: str) -> QueryTerms:
-    """Read a query; whatever it holds, every phrase is valid in FTS5."""
-    named = identifiers(query)
+    """Read a query. Every phrase is valid in FTS5, whatever the query contains."""
+    names = identifiers(query)
     words: dict[str, None] = {}
     prefixes: dict[str, None] = {}
     for run in _UNSPACED.findall(query):
@@ -72,12 +72,12 @@ def query_terms(query: str) -> QueryTerms:
         if len(lowered) > 1 and lowered not in STOP_WORDS:
             words[lowered] = None
     terms = dict(words)
-    for identifier in named:
+    for identifier in names:
         terms.update(dict.fromkeys(part for part in _split(identifier) if len(part) > 1))
     phrases = [f'"{term}"' for term in terms] + [f'"{prefix}"*' for prefix in prefixes]
     return QueryTerms(
         words=tuple(words)[:MAX_QUERY_TERMS],
-        identifiers=tuple(named),
+        identifiers=tuple(names),
         phrases=tuple(phrases[:MAX_QUERY_TERMS]),
     )
 

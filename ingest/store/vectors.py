@@ -1,9 +1,9 @@
 """Vectors by chunk id, in one Chroma collection.
 
-Chroma keeps the vectors; it is not asked to search. Every passage needs its exact distance, also
-one that only the keyword index found, and a filter must not cost more than the search itself. A
-scan over vectors held in memory (``ingest.index.matrix``) gives both within milliseconds at the
-size of a docs repo, where Chroma's own filtered query takes a hundred. Reading by id also sees what
+Chroma stores the vectors but does not search them. Every passage needs its exact distance, even one
+that only the keyword index returned, and a filter must not cost more than the search itself. A scan
+over vectors in memory (``ingest.index.matrix``) gives both within milliseconds at the size of a
+docs repo, where Chroma's own filtered query takes a hundred. Reading by id also returns what
 another process wrote.
 """
 
@@ -15,30 +15,38 @@ import numpy as np
 import numpy.typing as npt
 
 from ingest.documents import Chunk
-from ingest.settings import IndexSettings
+from ingest.sources import ChromaServer
 from ingest.store.chroma import (
+    ChromaCollection,
     ClientAPI,
-    Collection,
     check_file,
     close_client,
     lost,
     open_client,
-    reading,
-    writing,
+    reading_errors,
+    writing_errors,
 )
 
 Vectors = npt.NDArray[np.float32]
 T = TypeVar("T")
 
 READ_BATCH = 1000
+"""Ids in one request."""
 
 
 class Store:
-    """One collection: writes, deletes and reads by chunk id. Close it after use."""
+    """The vectors of one index: written, deleted and read by chunk id. Close it after use."""
 
-    def __init__(self, client: ClientAPI, collection: Collection, settings: IndexSettings) -> None:
+    def __init__(
+        self,
+        client: ClientAPI,
+        collection: ChromaCollection,
+        folder: Path,
+        server: ChromaServer | None,
+    ) -> None:
         self._client = client
-        self._settings = settings
+        self._folder = folder
+        self._server = server
         self._collection = collection
         self._write_batch = client.get_max_batch_size()
 
@@ -48,32 +56,32 @@ class Store:
         return (self._collection.metadata or {}).get("embedder")
 
     def hashes(self) -> dict[str, str]:
-        """Content hash by id of all that is stored."""
-        with reading(self._settings):
-            found = self._collection.get(include=["metadatas"])
-        metadatas = found["metadatas"] or []
+        """Content hash by id, of all stored vectors."""
+        with reading_errors(self._folder, self._server):
+            rows = self._collection.get(include=["metadatas"])
+        metadatas = rows["metadatas"] or []
         return {
             id_: str((metadata or {}).get("hash", ""))
-            for id_, metadata in zip(found["ids"], metadatas, strict=True)
+            for id_, metadata in zip(rows["ids"], metadatas, strict=True)
         }
 
     def vectors(self, ids: Sequence[str]) -> dict[str, tuple[str, Vectors]]:
         """Content hash and vector by id; unknown ids are left out."""
         stored: dict[str, tuple[str, Vectors]] = {}
         for batch in batches(ids, READ_BATCH):
-            with reading(self._settings):
-                found = self._collection.get(ids=batch, include=["embeddings", "metadatas"])
-            embeddings = np.asarray(found["embeddings"], dtype=np.float32)
+            with reading_errors(self._folder, self._server):
+                rows = self._collection.get(ids=batch, include=["embeddings", "metadatas"])
+            embeddings = np.asarray(rows["embeddings"], dtype=np.float32)
             for id_, metadata, vector in zip(
-                found["ids"], found["metadatas"] or [], embeddings, strict=True
+                rows["ids"], rows["metadatas"] or [], embeddings, strict=True
             ):
                 stored[id_] = (str((metadata or {}).get("hash", "")), vector)
         return stored
 
     def write(self, chunks: Sequence[Chunk], vectors: Sequence[Vectors]) -> None:
-        """Store each chunk's vector under its id, over what was there."""
+        """Store each chunk's vector under its id, replacing an older one."""
         for batch in batches(list(zip(chunks, vectors, strict=True)), self._write_batch):
-            with writing(self._settings):
+            with writing_errors(self._folder):
                 self._collection.upsert(
                     ids=[chunk.id for chunk, _ in batch],
                     embeddings=np.stack([vector for _, vector in batch]),
@@ -85,16 +93,16 @@ class Store:
 
     def delete(self, ids: Sequence[str]) -> None:
         for batch in batches(ids, self._write_batch):
-            with writing(self._settings):
+            with writing_errors(self._folder):
                 self._collection.delete(ids=batch)
 
     def drop(self) -> None:
-        """Delete the collection; only a server needs it, a folder is deleted with all it holds."""
-        with writing(self._settings):
+        """Delete the collection on a server. A local folder is deleted as a whole instead."""
+        with writing_errors(self._folder):
             self._client.delete_collection(self._collection.name)
 
     def close(self) -> None:
-        close_client(self._client, self._settings)
+        close_client(self._client, self._server)
 
     def __enter__(self) -> "Store":
         return self
@@ -104,13 +112,17 @@ class Store:
 
 
 def open_store(
-    folder: Path, settings: IndexSettings, name: str, *, embedder: str | None = None
+    folder: Path, server: ChromaServer | None, name: str, *, embedder: str | None = None
 ) -> Store:
-    """Open the collection; with ``embedder`` (its fingerprint) it is created where missing."""
-    with reading(settings):
-        if settings.chroma_host is None and embedder is None and not folder.is_dir():
-            raise lost()  # Chroma would make an empty one
-        client = open_client(folder, settings)
+    """Open the collection ``name``, on the server if there is one, else in the folder.
+
+    With ``embedder``, a fingerprint, a missing collection is created. Raises IndexDamaged and
+    StoreAway.
+    """
+    with reading_errors(folder, server):
+        if server is None and embedder is None and not folder.is_dir():
+            raise lost()  # Chroma would create an empty folder
+        client = open_client(folder, server)
         try:
             if embedder is None:
                 collection = client.get_collection(name, embedding_function=None)
@@ -121,17 +133,17 @@ def open_store(
                     metadata={"embedder": embedder},
                     configuration={"hnsw": {"space": "cosine"}},
                 )
-            return Store(client, collection, settings)
+            return Store(client, collection, folder, server)
         except BaseException:
-            close_client(client, settings)
+            close_client(client, server)
             raise
 
 
-def open_sound_store(folder: Path, settings: IndexSettings, name: str) -> Store:
-    """The same after every vector was read once. Raises IndexDamaged."""
-    if settings.chroma_host is None:
+def open_sound_store(folder: Path, server: ChromaServer | None, name: str) -> Store:
+    """Open the collection and read every vector once. Raises IndexDamaged."""
+    if server is None:
         check_file(folder)
-    store = open_store(folder, settings, name)
+    store = open_store(folder, server, name)
     try:
         for batch in batches(list(store.hashes()), READ_BATCH):
             store.vectors(batch)

@@ -63,7 +63,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
         page.parent.mkdir(parents=True, exist_ok=True)
         page.write_text(text, encoding="utf-8")
     settings = IndexSettings(docs_repo=str(folder / "docs"), data_dir=folder / "data")
-    embedder = open_embedder(settings)
+    embedder = open_embedder(settings.embedder_source)
     index = open_index(settings, embedder)
     run_ingest(settings, index, embedder)
     yield index
@@ -75,7 +75,7 @@ def chunk(index: Index) -> Callable[[str, str], str]:
     """The id of the chunk of a page that contains a text."""
 
     def find(path: str, text: str) -> str:
-        page = index.page(path)
+        page = index.document(path)
         assert page is not None
         return next(passage.id for passage in page.passages if text in passage.text)
 

@@ -19,7 +19,7 @@ Run = Callable[..., Result]
 
 @pytest.fixture
 def run(index: Index, monkeypatch: pytest.MonkeyPatch) -> Run:
-    monkeypatch.setenv("FOOTNOTE_DATA_DIR", str(index._settings.data_dir))
+    monkeypatch.setenv("FOOTNOTE_DATA_DIR", str(index._live._data_dir))
 
     def run(*args: str, typed: str = "", script: list[Step] | None = None) -> Result:
         if script is None:

@@ -9,7 +9,7 @@ import pytest
 from agent.conversation import CitedChunk, Conversation, Turn
 from agent.loop import build_agent
 from agent.settings import AgentSettings
-from ingest.config_file import Collection
+from ingest.config_file import DocsCollection
 from ingest.errors import IndexDamaged
 from ingest.index import Index, IndexStatus, open_index
 from ingest.pipeline.run import run_ingest
@@ -21,9 +21,9 @@ from tests.fakes.script import Turn as Says
 from tests.ingest.embedding.hashing import HashingEmbedder
 
 PARTS = {
-    "oncall": Collection(paths=("oncall/**",), description="Failover and alerts"),
-    "payments": Collection(paths=("payments*",), description="Keys and error codes"),
-    "people": Collection(paths=("people/**",), description="Remote work"),
+    "oncall": DocsCollection(paths=("oncall/**",), description="Failover and alerts"),
+    "payments": DocsCollection(paths=("payments*",), description="Keys and error codes"),
+    "people": DocsCollection(paths=("people/**",), description="Remote work"),
 }
 Ask = Callable[..., Asked]
 
@@ -139,7 +139,7 @@ def test_what_one_channel_found_is_not_shown_in_another_while_the_index_cannot_t
     found = [search("PAY-4031"), Says(text="NOT IN DOCS\nNo page says so.")]
     with MessagesServer([*found, *found]) as server:
         settings = AgentSettings.model_validate({"api_key": "test", "base_url": server.url})
-        agent = build_agent(Unsure(index._settings, HashingEmbedder(), PARTS), settings)
+        agent = build_agent(Unsure(index._live, PARTS), settings)
         agent.answer(question)
         answer = agent.answer(narrow)
     assert {p.path for p in answer.passages} == {"people/remote-work.md"}

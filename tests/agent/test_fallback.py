@@ -50,7 +50,7 @@ def test_a_question_of_forty_thousand_letters_is_searched_for_by_its_beginning(
             return index.search(query)
 
     long = thread("PAY-4031 " + "z" * 40_000, ("kim", "The ledger is down."))
-    answer = build_agent(Listening(index._settings), AgentSettings()).answer(long)
+    answer = build_agent(Listening(index._live), AgentSettings()).answer(long)
 
     assert answer.verdict == "retrieval_only"
     assert [query[:8] for query in queries] == ["PAY-4031", "The ledg"]

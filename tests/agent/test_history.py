@@ -93,7 +93,7 @@ def test_an_own_message_without_metadata_names_its_chunks_even_with_blanks(index
     earlier = ("footnote", f"After 90 days [{odd.id}], see `[code-1]`.")
     conversation = thread("and then?", earlier)
 
-    assert cited_before(conversation, Renamed(index._settings)) == [odd]
+    assert cited_before(conversation, Renamed(index._live)) == [odd]
 
 
 @pytest.mark.parametrize(("content_hash", "supplied"), [("0" * 32, False), (None, True)])

@@ -41,7 +41,7 @@ def poisoned(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
         text = f"# Notes {number}\n\nAbout the password length: {attack.poison}\n"
         (folder / "docs" / f"notes-{number:02d}.md").write_text(text, encoding="utf-8")
     settings = IndexSettings(docs_repo=str(folder / "docs"), data_dir=folder / "data")
-    embedder = open_embedder(settings)
+    embedder = open_embedder(settings.embedder_source)
     index = open_index(settings, embedder)
     run_ingest(settings, index, embedder)
     yield index

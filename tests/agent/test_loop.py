@@ -1,6 +1,7 @@
 """The loop as people and the API see it: questions in, requests on the wire, answers out."""
 
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -9,7 +10,8 @@ from agent.errors import Cancelled
 from agent.loop import Agent, build_agent
 from agent.settings import AgentSettings
 from ingest.documents import SearchResult
-from ingest.index import Index
+from ingest.index import Index, open_index
+from ingest.settings import IndexSettings
 from tests.agent.conftest import Ask, thread
 from tests.fakes.messages_server import MessagesServer
 from tests.fakes.rule_followers import Request
@@ -132,9 +134,8 @@ def test_searches_of_one_step_run_at_the_same_time(index: Index) -> None:
             return index.search(query)
 
     calls = [("search_docs", {"query": q}) for q in ("signing key", "ledger failover")]
-    settings = index._settings
     with MessagesServer(lambda r: Says(text="Done.") if r.results else Says(tools=calls)) as server:
-        agent = build_agent(Meeting(settings), AgentSettings(api_key="k", base_url=server.url))
+        agent = build_agent(Meeting(index._live), AgentSettings(api_key="k", base_url=server.url))
         answer = agent.answer(thread("Compare the two."))
 
     assert len(answer.searches) == 2
@@ -184,7 +185,7 @@ def test_a_failing_tool_is_a_result_and_the_answer_admits_it(index: Index) -> No
 
     with MessagesServer(lambda r: Says(text="It is 42.") if r.results else search()) as server:
         settings = AgentSettings(api_key="k", base_url=server.url)
-        answer = build_agent(Broken(index._settings), settings).answer(thread("What is it?"))
+        answer = build_agent(Broken(index._live), settings).answer(thread("What is it?"))
 
     result = server.requests[1].body["messages"][2]["content"][0]
     assert result["is_error"]
@@ -336,10 +337,10 @@ def test_the_auto_route_lets_the_model_search_when_the_first_search_was_not_enou
     assert len(asked.answer.searches) == 2
 
 
-def test_an_agent_without_an_index_says_so(tmp_path: object, index: Index) -> None:
-    settings = index._settings.model_copy(update={"data_dir": index._settings.data_dir / "none"})
+def test_an_agent_without_an_index_says_so(tmp_path: Path) -> None:
+    index = open_index(IndexSettings(data_dir=tmp_path / "none"))
 
-    answer = Agent(Index(settings), None, AgentSettings()).answer(thread("Anything?"))
+    answer = Agent(index, None, AgentSettings()).answer(thread("Anything?"))
 
     assert answer.verdict == "failed"
     assert answer.reason == "No docs are indexed yet."

@@ -280,7 +280,7 @@ def test_an_index_that_cannot_even_tell_its_state_is_a_failed_answer(index: Inde
         def search(self, query: str, **more: object) -> SearchResult:
             raise OSError("disk")
 
-    answer = build_agent(Unreadable(index._settings), AgentSettings()).answer(thread("PAY-4031?"))
+    answer = build_agent(Unreadable(index._live), AgentSettings()).answer(thread("PAY-4031?"))
 
     assert answer.verdict == "failed"
     assert "disk" not in answer.text

@@ -23,7 +23,7 @@ class Late(Index):
     """Its first search for PAY-4031 ends only when it is let go."""
 
     def __init__(self, index: Index) -> None:
-        super().__init__(index._settings)
+        super().__init__(index._live)
         self.let_go, self.ended = threading.Event(), threading.Event()
         self._index = index
         self._held = False

@@ -30,11 +30,11 @@ from ingest.evaluate.evaluate import (
 from ingest.evaluate.scoring import Mark, averages, compare, mark
 from ingest.index.folders import live
 from ingest.index.matrix import Matrix, best
-from ingest.index.ranking import BONUS_SHARES, DEPTH, PAGE_DEPTH, fuse, raised
+from ingest.index.ranking import BONUS_SHARES, DEPTH, DOCUMENT_DEPTH, fuse, raised
 from ingest.index.search import SHARPENED, SHARPENING, QueryVector, query_vector, worth_matching
 from ingest.index.snapshot import OpenFolder
 from ingest.settings import IndexSettings, read_settings
-from ingest.store.pages import Pages
+from ingest.store.document_tables import DocumentTables
 from ingest.store.terms import query_terms
 from tests.bench.machine import machine
 
@@ -49,12 +49,12 @@ class Candidates:
     """Everything that the parts of a search know about one query."""
 
     vector: QueryVector
-    pages: Pages
+    tables: DocumentTables
     by_whole: Mapping[int, float]
     by_aim: Mapping[int, float]
     by_keyword: Mapping[int, float]
-    by_page: Mapping[int, float]
-    page_of: Mapping[int, int]
+    by_document: Mapping[int, float]
+    document_of: Mapping[int, int]
 
 
 Ranker = Callable[[Candidates], Sequence[int]]
@@ -77,16 +77,16 @@ def _ordered(ranked: Sequence[tuple[int, float]]) -> list[int]:
 
 
 def _with_sentences(c: Candidates) -> list[int]:
-    return _ordered(raised(fuse(c.by_aim, c.by_keyword), c.page_of, c.by_page))
+    return _ordered(raised(fuse(c.by_aim, c.by_keyword), c.document_of, c.by_document))
 
 
 def _sharpened(c: Candidates) -> list[int]:
     scores = fuse(c.by_aim, c.by_keyword)
     assert c.vector.tokens is not None
-    leading = c.pages.tokens.of_rows(_with_sentences(c)[:SHARPENED])
+    leading = c.tables.tokens.of_rows(_with_sentences(c)[:SHARPENED])
     for row, close in closeness(c.vector.tokens, leading).items():
         scores[row] += SHARPENING * close
-    return _ordered(raised(scores, c.page_of, c.by_page))
+    return _ordered(raised(scores, c.document_of, c.by_document))
 
 
 ON_CHUNKS: dict[str, Ranker] = {
@@ -95,10 +95,10 @@ ON_CHUNKS: dict[str, Ranker] = {
     f"both, by rank (RRF, k = {RRF})": _reciprocal,
     "both, by score": lambda c: _alone(fuse(c.by_whole, c.by_keyword)),
     "+ what the page's other passages score": lambda c: _ordered(
-        raised(fuse(c.by_whole, c.by_keyword), c.page_of, {})
+        raised(fuse(c.by_whole, c.by_keyword), c.document_of, {})
     ),
     "+ words of whole pages": lambda c: _ordered(
-        raised(fuse(c.by_whole, c.by_keyword), c.page_of, c.by_page)
+        raised(fuse(c.by_whole, c.by_keyword), c.document_of, c.by_document)
     ),
     "+ each sentence of the question": _with_sentences,
     AS_BUILT: _sharpened,
@@ -109,24 +109,24 @@ ON_WINDOWS: dict[str, Ranker] = {
 }
 
 
-def _gather(query: str, embedder: Embedder, pages: Pages, matrix: Matrix) -> Candidates:
+def _gather(query: str, embedder: Embedder, tables: DocumentTables, matrix: Matrix) -> Candidates:
     vector = query_vector(query, embedder)
 
     def nearest(direction: np.ndarray) -> dict[int, float]:
         found = matrix.similarities(direction)
         return {int(matrix.rows[line]): float(found[line]) for line in best(found, DEPTH, None)}
 
-    phrases = worth_matching(query_terms(query), pages.keywords.frequency, len(matrix.rows))
+    phrases = worth_matching(query_terms(query), tables.keywords.frequency, len(matrix.rows))
     by_whole, by_aim = nearest(vector.whole), nearest(vector.aim)
-    by_keyword = dict(pages.keywords.match(phrases, DEPTH))
-    origins = pages.origins(by_whole.keys() | by_aim.keys() | by_keyword.keys())
+    by_keyword = dict(tables.keywords.match(phrases, DEPTH))
+    origins = tables.origins(by_whole.keys() | by_aim.keys() | by_keyword.keys())
     return Candidates(
         vector,
-        pages,
+        tables,
         by_whole,
         by_aim,
         by_keyword,
-        pages.keywords.match_pages(phrases, PAGE_DEPTH),
+        tables.keywords.match_documents(phrases, DOCUMENT_DEPTH),
         {row: document for row, (document, _id, _hash) in origins.items()},
     )
 
@@ -135,35 +135,35 @@ def _marks(
     rankers: Mapping[str, Ranker],
     cases: Sequence[Case],
     embedder: Embedder,
-    pages: Pages,
+    tables: DocumentTables,
     matrix: Matrix,
 ) -> Iterator[tuple[str, Mark]]:
     for case in cases:
         if case.has_answer:
-            candidates = _gather(case.query, embedder, pages, matrix)
+            candidates = _gather(case.query, embedder, tables, matrix)
             for name, ranker in rankers.items():
                 rows = list(ranker(candidates))[:ASKED_FOR]
-                found: dict[int, Passage] = pages.passages(rows)
+                found: dict[int, Passage] = tables.passages(rows)
                 yield name, mark(case, [found[row] for row in rows], ms=0.0, weak=False)
 
 
-def _windows(docs: Path, folder: Path, embedder: Embedder) -> tuple[Pages, Matrix]:
+def _windows(docs: Path, folder: Path, embedder: Embedder) -> tuple[DocumentTables, Matrix]:
     """The corpus in windows, kept for the next time."""
     folder.mkdir(parents=True, exist_ok=True)
     kept = folder / "vectors.npy"
     if not kept.exists():
         chunks = [chunk for page in sorted(docs.rglob("*")) for chunk in _cut(page, docs)]
         vectors = embedder.embed([chunk.embed_text for chunk in chunks])
-        with closing(Pages(folder / "pages.sqlite", create=True)) as pages:
+        with closing(DocumentTables(folder / "pages.sqlite", create=True)) as tables:
             for path in dict.fromkeys(chunk.path for chunk in chunks):
                 own = [chunk for chunk in chunks if chunk.path == path]
-                pages.write(DocumentInfo(path, own[0].title), path, "", own)
+                tables.write(DocumentInfo(path, own[0].title), path, "", own)
         np.save(kept, vectors)
-    pages = Pages(folder / "pages.sqlite")
-    rows = pages.rows()
-    origins = pages.origins(rows)
+    tables = DocumentTables(folder / "pages.sqlite")
+    rows = tables.rows()
+    origins = tables.origins(rows)
     documents = np.asarray([origins[row][0] for row in rows])
-    return pages, Matrix(np.asarray(rows), documents, np.load(kept))
+    return tables, Matrix(np.asarray(rows), documents, np.load(kept))
 
 
 def _cut(page: Path, docs: Path) -> Iterator[Chunk]:
@@ -211,7 +211,7 @@ def measure(
     *,
     windows: bool,
 ) -> dict[str, list[Mark]]:
-    embedder = open_embedder(settings)
+    embedder = open_embedder(settings.embedder_source)
     cache = settings.data_dir / EVAL_FOLDER
     names = (*ON_WINDOWS, *ON_CHUNKS) if windows else tuple(ON_CHUNKS)
     marks: dict[str, list[Mark]] = {name: [] for name in names}
@@ -220,14 +220,14 @@ def measure(
         with open_corpus(docs, settings, embedder, cache=cache, report=lambda *_: None):
             folder = live(corpus_folder(cache, docs.name, embedder))
             assert folder is not None
-            with closing(OpenFolder(folder, settings)) as opened:
+            with closing(OpenFolder(folder, settings.chroma_server)) as opened:
                 matrix = opened.snapshot().matrix
-                for name, one in _marks(ON_CHUNKS, cases, embedder, opened.pages, matrix):
+                for name, one in _marks(ON_CHUNKS, cases, embedder, opened.tables, matrix):
                     marks[name].append(one)
         if windows:
-            pages, matrix = _windows(docs, cache / "windows" / docs.name, embedder)
-            with closing(pages):
-                for name, one in _marks(ON_WINDOWS, cases, embedder, pages, matrix):
+            tables, matrix = _windows(docs, cache / "windows" / docs.name, embedder)
+            with closing(tables):
+                for name, one in _marks(ON_WINDOWS, cases, embedder, tables, matrix):
                     marks[name].append(one)
     return marks
 
@@ -248,7 +248,7 @@ def main() -> None:
     page = template.format(
         date=f"{datetime.now(UTC):%Y-%m-%d}",
         machine=machine(),
-        embedder=open_embedder(settings).name,
+        embedder=open_embedder(settings.embedder_source).name,
         questions=len(built),
         corpora=len(grouped),
         sharpened=SHARPENED,

@@ -12,6 +12,7 @@ from agent.loop import build_agent
 from agent.settings import AgentSettings
 from ingest.documents import SearchResult
 from ingest.index import Index, open_index
+from ingest.index.live import LiveIndex
 from ingest.pipeline.run import run_ingest
 from ingest.settings import IndexSettings
 from tests.bench.docs import SAMPLES
@@ -44,7 +45,7 @@ def measure_answering(sheet: Sheet, work: Path) -> None:
     embedder = HashingEmbedder()
     with closing(open_index(settings, embedder)) as first:
         run_ingest(settings, first, embedder)
-    with closing(TimedIndex(settings, embedder)) as index:
+    with closing(TimedIndex(LiveIndex(settings.data_dir, None, lambda: embedder))) as index:
         _measure_loop(sheet, index)
         _measure_grounding(sheet, index)
 
@@ -100,7 +101,10 @@ def _bare_request(url: str) -> float:
 
 def _measure_grounding(sheet: Sheet, index: Index) -> None:
     passages = [
-        p for info in index.documents() if (page := index.page(info.path)) for p in page.passages
+        p
+        for info in index.documents()
+        if (page := index.document(info.path))
+        for p in page.passages
     ]
     sources = [CitableText(passage.id, passage.text) for passage in passages[:12]]
     claims = [

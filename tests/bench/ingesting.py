@@ -52,7 +52,9 @@ def measure_ingest(sheet: Sheet, work: Path, characters: int) -> None:
     name, laid = lay_out(docs, characters)
     sheet.head(f"Ingest of {laid:,} characters of {name}")
     settings = IndexSettings(docs_repo=str(docs), data_dir=work / "data")
-    embedder = open_embedder(settings)  # the int8 graph is made once a machine, not at each ingest
+    embedder = open_embedder(
+        settings.embedder_source
+    )  # the int8 graph is made once a machine, not at each ingest
     with closing(open_index(settings, embedder)) as index:
         run = partial(run_ingest, settings, index, embedder)
         cold = seconds(run)

@@ -21,11 +21,11 @@ from ingest.embedding.embedder import TokenEmbedder, open_embedder
 from ingest.embedding.late_interaction import packed
 from ingest.index import folders as index_folders
 from ingest.index import open_index
-from ingest.index.facts import Facts, Identity
+from ingest.index.metadata import IndexIdentity, LastIngest
 from ingest.index.snapshot import COLLECTION
 from ingest.readers.loader import UnreadableDocument, load
 from ingest.settings import IndexSettings
-from ingest.store.pages import SCHEMA_VERSION, Pages
+from ingest.store.document_tables import SCHEMA_VERSION, DocumentTables
 from ingest.store.vectors import Vectors, open_store
 from tests.bench.docs import QUESTIONS, lay_out
 from tests.bench.measure import Sheet, peak_mb, percentiles, resident_mb, seconds
@@ -65,7 +65,7 @@ def _settings(work: Path) -> IndexSettings:
 
 def _build(work: Path, chunks: int, say: Say) -> None:
     settings = _settings(work)
-    embedder = open_embedder(settings)
+    embedder = open_embedder(settings.embedder_source)
     assert isinstance(embedder, TokenEmbedder)
     originals = _originals(work / "docs", embedder)
     folder = index_folders.start(settings.data_dir)
@@ -75,22 +75,22 @@ def _build(work: Path, chunks: int, say: Say) -> None:
     def fill() -> None:
         nonlocal written
         with ExitStack() as stack:
-            pages = stack.enter_context(closing(Pages(folder.pages, create=True)))
+            tables = stack.enter_context(closing(DocumentTables(folder.database, create=True)))
             store = stack.enter_context(
-                open_store(folder.chroma, settings, "bench", embedder=embedder.fingerprint)
+                open_store(folder.chroma, None, "bench", embedder=embedder.fingerprint)
             )
             pending: list[tuple[Chunk, Vectors]] = []
             for path, page in _pages(originals, chunks):
                 info = DocumentInfo(path, page[0][0].title, datetime(2020, 1, 1, tzinfo=UTC))
-                pages.tokens.write({chunk.hash: signs for chunk, _, signs in page})
-                pages.write(info, chunk_prefix(path), "bench", [chunk for chunk, *_ in page])
+                tables.tokens.write({chunk.hash: signs for chunk, _, signs in page})
+                tables.write(info, chunk_prefix(path), "bench", [chunk for chunk, *_ in page])
                 pending += [(chunk, vector) for chunk, vector, _ in page]
                 if len(pending) >= WRITTEN_AT_ONCE:
                     written += _flush(store.write, pending, rng)
             written += _flush(store.write, pending, rng)
-            pages.set_meta(
-                Identity(embedder.fingerprint, CHUNKER_VERSION, SCHEMA_VERSION).to_meta()
-                | Facts(Revision(None), "", datetime.now(UTC), embedder.name).to_meta()
+            tables.set_meta(
+                IndexIdentity(embedder.fingerprint, CHUNKER_VERSION, SCHEMA_VERSION).to_meta()
+                | LastIngest(Revision(None), "", datetime.now(UTC), embedder.name).to_meta()
                 | {COLLECTION: "bench"}
             )
 

@@ -26,7 +26,7 @@ HEAD = '[collections.runbooks]\npaths = ["oncall/**"]\ndescription = "Alerts"\n'
 
 def read(text: str) -> Channels:
     Path("footnote.toml").write_text(HEAD + text, encoding="utf-8")
-    config = read_config_file(IndexSettings(), SECTIONS)
+    config = read_config_file(IndexSettings().config, SECTIONS)
     return read_channels(config, read_collections(config))
 
 
@@ -81,12 +81,12 @@ def test_what_a_channel_does_not_say_comes_from_the_default() -> None:
         ),
         (
             '[channels.C0123]\ncollections = ["runbook"]',
-            "footnote.toml, line 5: channels.C0123.collections names 'runbook', which is no "
+            "footnote.toml, line 5: channels.C0123.collections names 'runbook', which is not a "
             "collection. Configured: runbooks.",
         ),
         (
             "[channels.ops]\noff = true",
-            "footnote.toml, line 4: channels.ops is no channel. Give its id, such as C0123ABCD, "
+            "footnote.toml, line 4: channels.ops is not a channel. Give its id, such as C0123ABCD, "
             'its name as "#name", or default or direct.',
         ),
         (
@@ -108,7 +108,7 @@ def test_a_mistake_is_one_line_with_its_place_and_its_cure(text: str, line: str)
 
 
 def test_the_example_file_is_valid_and_its_default_section_is_the_default() -> None:
-    config = read_config_file(IndexSettings(config=ROOT / "examples" / "footnote.toml"), SECTIONS)
+    config = read_config_file(ROOT / "examples" / "footnote.toml", SECTIONS)
     collections = read_collections(config)
     channels = read_channels(config, collections)
     assert list(collections) == ["runbooks", "engineering", "people"]
@@ -290,7 +290,10 @@ def test_doctor_says_what_the_file_sets_or_what_is_wrong_with_it(
         [found] = [f for f in examine() if f.name == "footnote.toml"]
         return found.state, found.said
 
-    assert finding() == ("ok", "none: all docs are one, and every channel is alike")
+    assert finding() == (
+        "ok",
+        "none: one collection with all docs, the same settings for every channel",
+    )
     Path("footnote.toml").write_text(HEAD + "[channels.default]\noff = true")
     assert finding() == ("ok", "footnote.toml: 1 collections, 1 sections for channels")
     Path("footnote.toml").write_text(HEAD + "[channels.default]\noff = 1")

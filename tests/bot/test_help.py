@@ -10,7 +10,7 @@ from bot.cli import app
     ("command", "line"),
     [
         ("run", "and FOOTNOTE_DOCS_REPO. footnote doctor says what is missing."),
-        ("ingest", "running bot, the bot does the work and its progress is shown here."),
+        ("ingest", "the ingest and this command shows its progress."),
         ("ingest", "• footnote ingest ./docs"),
         ("trace", "Usage: footnote trace [OPTIONS] [ID]"),
     ],

@@ -79,10 +79,10 @@ def test_a_line_of_the_list_is_the_first_of_the_commands_own_help(words: str) ->
 
 
 def test_no_command_of_a_package_is_left_out() -> None:
-    for place in {command.place for command in ALL.values()}:
+    for place in {command.location for command in ALL.values()}:
         module, _, attribute = place.partition(":")
         held = get_group(getattr(import_module(module), attribute)).commands
-        assert set(held) == {c.name for c in ALL.values() if c.place == place}
+        assert set(held) == {c.name for c in ALL.values() if c.location == place}
 
 
 def test_the_readme_lists_the_same_commands() -> None:

@@ -173,7 +173,7 @@ def test_a_signal_during_the_start_ends_it_there(
             process.send_signal(number)
             _, said = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, said
-    assert "Stopped before there was anything to finish." in said
+    assert "Stopped before the start was complete." in said
     assert "Traceback" not in said
 
 

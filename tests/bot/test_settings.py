@@ -31,7 +31,9 @@ def test_a_value_that_cannot_be_right_is_told_by_name(
 
 def test_the_address_of_the_model_is_checked_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANTHROPIC_BASE_URL", "localhost:8080")
-    with pytest.raises(SettingsError, match=r"^ANTHROPIC_BASE_URL: .*no address such as https://"):
+    with pytest.raises(
+        SettingsError, match=r"^ANTHROPIC_BASE_URL: .*not an address such as https://"
+    ):
         read_settings(AgentSettings)
 
 

@@ -5,7 +5,7 @@ import os
 from datetime import UTC, datetime, timedelta
 
 from ingest.index import folders as index_folders
-from ingest.runs.record import Runs
+from ingest.runs.record import IngestRuns
 from ingest.runs.state import read_state
 from tests.cases import Json, one_of, series, table
 from tests.ingest.pipeline.sync import KILL_POINTS, Outcome, Play
@@ -165,7 +165,7 @@ def lose_state(play: Play) -> None:
     """All that an ingest remembers is gone; the vectors and the clone stay."""
     live = index_folders.live(play.data)
     assert live
-    for file in (live.pages, play.data / index_folders.POINTER, *play.data.glob("runs.sqlite*")):
+    for file in (live.database, play.data / index_folders.POINTER, *play.data.glob("runs.sqlite*")):
         file.unlink(missing_ok=True)
 
 
@@ -184,14 +184,14 @@ def stale_lock(play: Play, age_h: float) -> None:
     (play.data / "owner.lock").touch()
     (play.data / "owner.json").write_text(json.dumps(owner))
     os.utime(play.data / "owner.lock", (then, then))
-    runs = Runs(play.data)
+    runs = IngestRuns(play.data)
     runs.begin("schedule")
-    runs.note("listener", "999999")
+    runs.publish("listener", "999999")
 
 
 def block_runs(play: Play, count: int) -> None:
     for _ in range(count):
-        Runs(play.data).skip("schedule", "the process was busy")
+        IngestRuns(play.data).skip("schedule", "the process was busy")
 
 
 def clock_forward(play: Play, hours: float) -> None:
@@ -217,19 +217,19 @@ def ingest(
         outcome = play.ingest_killed(kill_after)
     else:
         outcome = play.run({"confirm_large_deletion": confirm_large_deletion})
-    play.note(label, outcome)
+    play.publish(label, outcome)
 
 
 def ingest_parallel(play: Play, labels: list[str]) -> None:
-    play.note(label_of({"labels": labels}), play.ingest_two())
+    play.publish(label_of({"labels": labels}), play.ingest_two())
 
 
 def query(play: Play, label: str, text: str) -> None:
-    play.note(label, Outcome("ok", hits=play.search(text, k=5)))
+    play.publish(label, Outcome("ok", hits=play.search(text, k=5)))
 
 
 def read_status(play: Play, label: str) -> None:
-    play.note(label, Outcome("ok", state=read_state(play.settings, play.now)))
+    play.publish(label, Outcome("ok", state=read_state(play.settings, play.now)))
 
 
 def label_of(op: Json) -> str:

@@ -16,7 +16,7 @@ from ingest.data_folder import own_data_folder
 from ingest.embedding.embedder import open_embedder
 from ingest.errors import DataFolderBusy, DocsRepoError, FootnoteError, IndexMissing, LargeDeletion
 from ingest.index import open_index
-from ingest.runs.record import Runs
+from ingest.runs.record import IngestRuns
 from ingest.runs.schedule import Schedule
 from ingest.runs.terminal_run import HandedOverError
 from ingest.settings import IndexSettings
@@ -143,7 +143,7 @@ def test_a_failed_run_stands_in_the_status(docs: Path) -> None:
         "not_a_folder",
     )
     assert "failed" in run("status")
-    runs = Runs(Path(".footnote"))
+    runs = IngestRuns(Path(".footnote"))
     begun = runs.get(runs.begin("command"))  # by a process that was killed
     assert begun is not None
     state = run_json("status")
@@ -170,16 +170,16 @@ def test_every_command_explains_itself() -> None:
 
 
 @contextmanager
-def a_bot(docs: Path) -> Iterator[Runs]:
+def a_bot(docs: Path) -> Iterator[IngestRuns]:
     """A process that owns the data folder and takes requests."""
     settings = IndexSettings(docs_repo=str(docs), embedder_int8=False)
     index = open_index(settings)
     with own_data_folder(settings.data_dir):
-        schedule = Schedule(settings, index, embedder=open_embedder(settings))
+        schedule = Schedule(settings, index, embedder=open_embedder(settings.embedder_source))
         schedule.start()
         try:
-            wait_for(Runs(settings.data_dir).last)
-            yield Runs(settings.data_dir)
+            wait_for(IngestRuns(settings.data_dir).last)
+            yield IngestRuns(settings.data_dir)
         finally:
             schedule.stop()
             index.close()

@@ -31,7 +31,7 @@ OTHERS = ("channels", "owners")
 
 def read(text: str) -> ConfigFile:
     Path("footnote.toml").write_text(text, encoding="utf-8")
-    return read_config_file(IndexSettings(), OTHERS)
+    return read_config_file(IndexSettings().config, OTHERS)
 
 
 def mistake(text: str) -> str:
@@ -43,7 +43,7 @@ def mistake(text: str) -> str:
 
 
 def test_without_a_file_nothing_is_configured() -> None:
-    assert read_collections(read_config_file(IndexSettings())) == {}
+    assert read_collections(read_config_file(IndexSettings().config)) == {}
 
 
 def test_collections_are_read_in_the_order_of_the_file() -> None:
@@ -55,15 +55,15 @@ def test_collections_are_read_in_the_order_of_the_file() -> None:
 
 def test_a_byte_order_mark_and_windows_line_ends_are_fine() -> None:
     Path("footnote.toml").write_bytes(b"\xef\xbb\xbf" + GOOD.replace("\n", "\r\n").encode())
-    assert len(read_collections(read_config_file(IndexSettings()))) == 2
+    assert len(read_collections(read_config_file(IndexSettings().config))) == 2
 
 
 def test_a_file_that_was_named_has_to_be_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FOOTNOTE_CONFIG", "elsewhere.toml")
     with pytest.raises(SettingsError, match=r"^FOOTNOTE_CONFIG: there is no file elsewhere\.toml"):
-        read_config_file(IndexSettings())
+        read_config_file(IndexSettings().config)
     Path("elsewhere.toml").write_text(GOOD)
-    assert read_config_file(IndexSettings()).path == Path("elsewhere.toml")
+    assert read_config_file(IndexSettings().config).path == Path("elsewhere.toml")
 
 
 @pytest.mark.parametrize(
@@ -104,20 +104,20 @@ def test_a_file_that_was_named_has_to_be_there(monkeypatch: pytest.MonkeyPatch) 
         (
             '"*-runbook.md"',
             r'"[z-a].md"',
-            "footnote.toml, line 3: collections.runbooks.paths '[z-a].md' is no glob of pages: "
+            "footnote.toml, line 3: collections.runbooks.paths '[z-a].md' is not a glob: "
             "write it as in .gitignore, such as runbooks/** or *.txt.",
         ),
         (
             '"*-runbook.md"',
             '"../other/**"',
-            "footnote.toml, line 3: collections.runbooks.paths '../other/**' is no glob of pages: "
+            "footnote.toml, line 3: collections.runbooks.paths '../other/**' is not a glob: "
             "write it as in .gitignore, such as runbooks/** or *.txt.",
         ),
         (
             '"people/**",',
             "",
-            "footnote.toml, line 7: collections.people.paths only excludes: name first what it "
-            "holds.",
+            "footnote.toml, line 7: collections.people.paths only has globs that "
+            "exclude: add one that includes.",
         ),
         (
             'description = "What to do under an alert"',
@@ -138,13 +138,13 @@ def test_a_file_that_was_named_has_to_be_there(monkeypatch: pytest.MonkeyPatch) 
         (
             "[collections.runbooks]",
             '[collections."run books"]',
-            'footnote.toml, line 2: collections."run books" has a name of other than letters, '
-            "digits, . _ and -.",
+            'footnote.toml, line 2: collections."run books" has a name with '
+            "characters other than letters, digits, . _ and -.",
         ),
         (
             "# Parts of the docs.",
             "model = 3",
-            "footnote.toml, line 1: model is not known. There is collections, channels, owners.",
+            "footnote.toml, line 1: model is not known. Use one of collections, channels, owners.",
         ),
         (
             'description = "What to do under an alert"',
@@ -186,12 +186,12 @@ def test_a_mistake_in_a_long_file_is_found_by_its_line() -> None:
 def test_any_text_is_read_or_refused(text: str) -> None:
     Path("footnote.toml").write_text(text, encoding="utf-8", errors="surrogatepass")
     with suppress(SettingsError):
-        read_collections(read_config_file(IndexSettings()))
+        read_collections(read_config_file(IndexSettings().config))
 
 
 def test_a_section_that_only_others_know_is_left_alone_unless_it_looks_like_our_own() -> None:
     Path("footnote.toml").write_text(GOOD + "[channels.default]\nfollow_ups = false\n")
-    assert len(read_collections(read_config_file(IndexSettings()))) == 2
+    assert len(read_collections(read_config_file(IndexSettings().config))) == 2
     Path("footnote.toml").write_text(GOOD.replace("[collections.", "[colections."))
     with pytest.raises(SettingsError, match=r"Did you mean collections\?"):
-        read_config_file(IndexSettings())
+        read_config_file(IndexSettings().config)

@@ -15,7 +15,7 @@ def test_a_glob_that_matches_nothing_is_told(
     variable: str, glob: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(variable, glob)
-    with pytest.raises(SettingsError, match=rf"^{variable}: .*is no glob") as refused:
+    with pytest.raises(SettingsError, match=rf"^{variable}: .*is not a glob") as refused:
         read_settings(IndexSettings)
     assert "\n" not in str(refused.value)
 

@@ -84,7 +84,7 @@ def test_an_index_that_breaks_is_a_failed_answer_in_plain_words(
         def search(self, query: str, **more: object) -> SearchResult:
             raise error
 
-    answer = build_agent(Broken(index._settings), AgentSettings()).answer(thread("PAY-4031?"))
+    answer = build_agent(Broken(index._live), AgentSettings()).answer(thread("PAY-4031?"))
 
     assert answer.verdict == "failed"
     assert answer.reason == "The index of the docs cannot be read."
@@ -99,7 +99,7 @@ def test_a_search_that_hangs_ends_with_the_deadline(index: Index) -> None:
             forever.wait(PATIENCE)
             raise OSError
 
-    answer = build_agent(Hanging(index._settings), AgentSettings(deadline=0.5)).answer(thread("x?"))
+    answer = build_agent(Hanging(index._live), AgentSettings(deadline=0.5)).answer(thread("x?"))
     forever.set()
 
     assert answer.verdict == "failed"
@@ -117,7 +117,7 @@ def test_a_tool_that_hangs_leaves_time_for_the_answer(index: Index) -> None:
     script = [search(), Turn(text="It is 42.")]
     with MessagesServer(script) as server:
         settings = AgentSettings(api_key="k", base_url=server.url, deadline=8)
-        answer = build_agent(Hanging(index._settings), settings).answer(thread("x?"))
+        answer = build_agent(Hanging(index._live), settings).answer(thread("x?"))
         forever.set()
 
     [result] = server.requests[1].body["messages"][2]["content"]

@@ -132,7 +132,7 @@ def test_a_journal_of_a_newer_version_is_used_as_far_as_it_allows(tmp_path: Path
     journal.close()
     with spoiling(None, tmp_path) as connection:
         connection.exec_driver_sql("ALTER TABLE answers DROP COLUMN verdict")
-    with pytest.raises(JournalError, match=r"answers\.verdict.*move the file away"):
+    with pytest.raises(JournalError, match=r"answers\.verdict.*move it away"):
         open_journal(None, tmp_path)
 
 

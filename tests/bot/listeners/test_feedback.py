@@ -18,7 +18,7 @@ from bot.listeners.home import EXAMPLES, run_lines
 from bot.listeners.interaction import read_interaction
 from bot.question.event import Key, by_hand
 from bot.slack.identity import Identity
-from ingest.runs.record import Run
+from ingest.runs.record import IngestRun
 from tests.bot import test_run
 from tests.bot.stage import RUNBOOK, Json
 from tests.bot.test_run import ONCALL, System
@@ -151,7 +151,7 @@ def test_skipped_files_are_listed_under_the_ingest_without_footnotes_settings() 
     paths = [".footnote/questions.jsonl", "CODEOWNERS", ".github/CODEOWNERS", "logo.png"]
     skipped = [{"path": path, "reason": "unsupported"} for path in paths]
     report = {"added": 3, "skipped": skipped, "self_test": {"found": 1, "questions": 1}}
-    run = Run(1, "schedule", "done", "", None, None, {}, None, None, None, report, None, None)
+    run = IngestRun(1, "schedule", "done", "", None, None, {}, None, None, None, report, None, None)
     assert run_lines(run) == [
         "*Last ingest*: 3 chunks added, 0 updated, 0 deleted, 1 file skipped.",
         "• `logo.png`: unsupported",

@@ -14,7 +14,7 @@ from slack_sdk.models.blocks import Block
 from agent.answer import Answer
 from bot.journal.claims import Journal, open_journal
 from bot.journal.records import Announcement, CitedText
-from bot.notices.change_note import Change, change_note, diff_lines, find_successor, stands_in
+from bot.notices.change_note import Change, change_note, contains_text, diff_lines, find_successor
 from bot.notices.changes import Changes
 from bot.notices.once import Announcements
 from bot.question.event import Question
@@ -148,7 +148,7 @@ def _words(block: Json) -> str:
 def test_text_that_stands_elsewhere_in_its_page_has_not_changed(text: str, place: Place) -> None:
     place.write(RUNBOOK.replace("# Payments runbook\n\n", "# Payments runbook\n\nIntro.\n\n"))
     place.ingest()
-    page = place.index.page("runbook.md")
+    page = place.index.document("runbook.md")
     assert page
     ident = next(passage.id for passage in page.passages if "24 hours" in passage.text)
     ts = place.answer(ident)
@@ -275,7 +275,7 @@ def test_whatever_pages_say_slack_takes_the_note_and_nobody_is_pinged(
     texts: list[tuple[str, str, str]], url: str
 ) -> None:
     changes = [Change(path, old, url, passage(new)) for old, new, path in texts]
-    changes.append(Change("gone.md", "x", url, None, page_gone=True))
+    changes.append(Change("gone.md", "x", url, None, document_deleted=True))
     message = change_note(changes, "1a2b3c4d5e")
     assert not broken_limits(message)
     for block in Block.parse_all(message["blocks"]):
@@ -295,7 +295,7 @@ def test_whatever_pages_say_slack_takes_the_note_and_nobody_is_pinged(
 @given(st.lists(st.text(max_size=60), max_size=20), st.integers(0, 19), st.integers(0, 19))
 def test_a_page_holds_each_part_of_itself(lines: list[str], first: int, last: int) -> None:
     page = [passage("\n".join(lines[:7])), passage("\n".join(lines[7:]))]
-    assert stands_in("\n".join(lines[first : last + 1]), page)
+    assert contains_text("\n".join(lines[first : last + 1]), page)
 
 
 def test_what_took_a_texts_place_is_like_it() -> None:

@@ -174,7 +174,7 @@ def test_a_channel_it_may_not_post_to_is_tried_once(
 
 
 def test_a_time_that_is_none_is_named(process: Process) -> None:
-    with pytest.raises(SettingsError, match="FOOTNOTE_DIGEST_AT: 'monday' is no time"):
+    with pytest.raises(SettingsError, match="FOOTNOTE_DIGEST_AT: 'monday' is not a time"):
         process(digest_at="monday")
 
 

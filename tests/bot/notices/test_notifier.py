@@ -32,7 +32,7 @@ def bot(
     slack: Slack, workspace: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Service]:
     """A bot without a model, whose docs channel is due to hear of yesterday's question."""
-    monkeypatch.setattr(notices, "LOOK_SECONDS", 0.2)
+    monkeypatch.setattr(notices, "POLL_SECONDS", 0.2)
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "keys.md").write_text(PAGE)
     (tmp_path / "footnote.toml").write_text('[channels."#payments-oncall"]\nchange_notes = true\n')

@@ -66,14 +66,14 @@ def test_what_was_told_is_known_and_what_is_still_to_come_is_not(
 ) -> None:
     for name in ("change a 1", "change a 2", "change b 1"):
         announcements.claim(name, [f"of {name}"])
-    assert announcements.told("change a ") == set()
+    assert announcements.announced("change a ") == set()
     assert announcements.unfinished("change a ")
     assert announcements.post("change a 1", "C0GENERAL", MESSAGE, None)
-    assert announcements.told("change a ") == {"of change a 1"}
-    assert announcements.told("change b ") == set()
+    assert announcements.announced("change a ") == {"of change a 1"}
+    assert announcements.announced("change b ") == set()
     assert announcements.post("change a 2", "C0GENERAL", MESSAGE, None)
     assert not announcements.unfinished("change a ")
-    assert not announcements.told("change %")
+    assert not announcements.announced("change %")
 
 
 def test_they_are_forgotten_after_months(announcements: Announcements, journal: Journal) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.trial import Pages
+from bot.trial import DocumentTexts
 from ingest.index import Index, open_index
 from ingest.pipeline.run import run_ingest
 from ingest.settings import IndexSettings
@@ -43,7 +43,7 @@ def test_a_page_is_shown_as_it_was_indexed_line_for_line(
     path: str, index: Index, docs: Path
 ) -> None:
     (docs / path).write_text("Another text meanwhile.\n")
-    pages = Pages()
+    pages = DocumentTexts()
     pages.index = index
 
     shown = (pages(path) or "").split("\n")
@@ -54,7 +54,7 @@ def test_a_page_is_shown_as_it_was_indexed_line_for_line(
 
 def test_a_page_that_is_not_indexed_is_not_there(index: Index, docs: Path) -> None:
     (docs / "later.md").write_text("# Later\n")
-    pages = Pages()
+    pages = DocumentTexts()
     assert pages("plain.md") is None
     pages.index = index
     assert pages("later.md") is None

@@ -62,7 +62,7 @@ def test_a_silent_line_is_told_once_and_so_is_the_next_one_that_hears(
     caplog.set_level(logging.INFO, "bot")
     there = ears(workspace.api_url)
     line.cut("hole")
-    wait_for(lambda: "Slack is heard again." in lines_of(caplog, logging.INFO))
+    wait_for(lambda: "Events arrive from Slack again." in lines_of(caplog, logging.INFO))
     assert hears(slack, there)
     assert lines_of(caplog) == ["Slack's socket was silent for 2 s: opening another."]
 
@@ -71,10 +71,10 @@ def test_a_line_in_order_is_left_alone_however_quiet_the_workspace(
     slack: Slack, ears: Open, workspace: Sandbox
 ) -> None:
     there = ears(workspace.api_url, Timing(silent=0.6))
-    first = there.socket.heard_at
+    first = there.socket.received_at
     assert first is not None
     # Longer than a silence may be: pings and their answers are heard meanwhile.
-    wait_for(lambda: (there.socket.heard_at or 0) > first + 1.5)
+    wait_for(lambda: (there.socket.received_at or 0) > first + 1.5)
     assert len(slack.calls(FAILED)) == 1
     assert hears(slack, there)
 
@@ -100,7 +100,9 @@ def test_while_nobody_answers_it_tries_with_pauses_and_without_work_in_between(
     line.refuses = False
     assert hears(slack, there)
     [told] = lines_of(caplog)
-    assert re.fullmatch(r"Slack's socket does not open \(\w+\): trying until it does\.", told)
+    assert re.fullmatch(
+        r"Slack's socket does not open \(\w+\): it is retried until it does\.", told
+    )
 
 
 @pytest.mark.parametrize(
@@ -125,7 +127,7 @@ def test_what_slack_refuses_while_it_runs_is_told_in_one_line_and_tried_until_it
     wait_for(lambda: len(slack.calls(FAILED)) == 8)
     assert hears(slack, there)
     [told] = lines_of(caplog)
-    assert told == f"Slack's socket does not open ({reason}): trying until it does."
+    assert told == f"Slack's socket does not open ({reason}): it is retried until it does."
     assert "Traceback" not in caplog.text
     assert "xapp" not in caplog.text
 
@@ -257,7 +259,7 @@ def test_a_server_that_never_greets_is_left_for_the_next_one(
         ears(board.api_url, Timing(hello=0.5, apart=0, pause=0.01))
         wait_for(lambda: acks == ["4"])
         assert lines_of(caplog) == [
-            "Slack's socket does not open (no hello): trying until it does."
+            "Slack's socket does not open (no hello): it is retried until it does."
         ]
         hung.set()
 

@@ -10,7 +10,7 @@ import pytest
 from websockets.sync.server import ServerConnection
 
 from bot.slack.clients import SlackRefused
-from bot.slack.socket_line import Line
+from bot.slack.socket_connection import Connection
 from bot.slack.socket_mode import Timing
 from tests.bot.slack.ears import Open, readers
 from tests.fakes.bad_line import BadLine, Break
@@ -47,7 +47,7 @@ def test_the_socket_goes_through_the_proxy_of_the_environment(
 def test_a_proxy_is_reached_however_its_address_is_written(written: str) -> None:
     with Tunnel() as tunnel, Switchboard(hang_on) as board:
         proxy = written.format("who:p%40ss@" + tunnel.address)
-        line = Line(
+        line = Connection(
             board.socket_url, proxy, lambda *_: None, open_seconds=PATIENCE, ping_seconds=PATIENCE
         )
         line.wait_for_hello()

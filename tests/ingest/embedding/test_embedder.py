@@ -30,12 +30,12 @@ def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def plain(data_dir: Path) -> Embedder:
-    return open_embedder(IndexSettings(data_dir=data_dir, embedder_int8=False))
+    return open_embedder(IndexSettings(data_dir=data_dir, embedder_int8=False).embedder_source)
 
 
 @pytest.fixture(scope="module")
 def int8(data_dir: Path) -> Embedder:
-    return open_embedder(IndexSettings(data_dir=data_dir))
+    return open_embedder(IndexSettings(data_dir=data_dir).embedder_source)
 
 
 def test_vectors_are_unit_length_and_near_for_like_texts(int8: Embedder) -> None:
@@ -65,9 +65,12 @@ def test_the_int8_graph_is_built_once_and_always_the_same(
 ) -> None:
     kept = next((data_dir / "embedder").glob("*.onnx"))
     before = kept.stat().st_mtime_ns
-    assert open_embedder(IndexSettings(data_dir=data_dir)).fingerprint == int8.fingerprint
+    assert (
+        open_embedder(IndexSettings(data_dir=data_dir).embedder_source).fingerprint
+        == int8.fingerprint
+    )
     assert kept.stat().st_mtime_ns == before
-    again = open_embedder(IndexSettings(data_dir=tmp_path))
+    again = open_embedder(IndexSettings(data_dir=tmp_path).embedder_source)
     assert again.fingerprint == int8.fingerprint
     assert next((tmp_path / "embedder").iterdir()).read_bytes() == kept.read_bytes()
 
@@ -78,7 +81,10 @@ def test_a_damaged_int8_graph_is_built_again(
     kept = next((data_dir / "embedder").glob("*.onnx"))
     (tmp_path / "embedder").mkdir()
     (tmp_path / "embedder" / kept.name).write_bytes(kept.read_bytes()[:1000])
-    assert open_embedder(IndexSettings(data_dir=tmp_path)).fingerprint == int8.fingerprint
+    assert (
+        open_embedder(IndexSettings(data_dir=tmp_path).embedder_source).fingerprint
+        == int8.fingerprint
+    )
     assert "is damaged and is built again" in caplog.text
 
 
@@ -89,17 +95,17 @@ def test_an_int8_graph_that_computes_wrongly_is_not_used(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     monkeypatch.setattr(module, "CHECK_COSINE", 0.9999)
-    used = open_embedder(IndexSettings(data_dir=tmp_path))
+    used = open_embedder(IndexSettings(data_dir=tmp_path).embedder_source)
     assert used.fingerprint == plain.fingerprint
     assert list((tmp_path / "embedder").iterdir()) == []
-    assert "computes wrongly on this processor" in caplog.text
+    assert "computes wrong vectors on this processor" in caplog.text
 
 
 def test_where_no_int8_graph_can_be_kept_the_plain_model_serves(
     plain: Embedder, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "data").write_text("a file where a folder should be")
-    used = open_embedder(IndexSettings(data_dir=tmp_path / "data"))
+    used = open_embedder(IndexSettings(data_dir=tmp_path / "data").embedder_source)
     assert used.fingerprint == plain.fingerprint
     assert "the plain one is used" in caplog.text
 
@@ -111,7 +117,10 @@ def test_a_build_that_fails_is_told_in_a_line(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     monkeypatch.setenv("PYTHONHOME", str(tmp_path / "nowhere"))  # no Python starts there
-    assert open_embedder(IndexSettings(data_dir=tmp_path)).fingerprint == plain.fingerprint
+    assert (
+        open_embedder(IndexSettings(data_dir=tmp_path).embedder_source).fingerprint
+        == plain.fingerprint
+    )
     [record] = caplog.records
     assert "\n" not in record.getMessage()
     assert "ingest.embedding.quantize" not in record.getMessage()
@@ -145,7 +154,7 @@ def test_a_tampered_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     changed.write_bytes(TOKENIZER.read_bytes() + b" ")
     monkeypatch.setattr(module, "TOKENIZER", changed)
     with pytest.raises(EmbedderError, match="SHA-256"):
-        open_embedder(IndexSettings(data_dir=tmp_path))
+        open_embedder(IndexSettings(data_dir=tmp_path).embedder_source)
 
 
 def make_model(folder: Path, dimensions: int, inputs: tuple[str, ...]) -> None:
@@ -169,13 +178,13 @@ def test_a_folder_with_another_model_is_used_as_its_files_say(tmp_path: Path) ->
     make_model(tmp_path / "lookup", 48, ("input_ids", "attention_mask"))
     (tmp_path / "lookup" / "sentence_bert_config.json").write_text('{"max_seq_length": 16}')
     settings = IndexSettings(data_dir=tmp_path, embedder=str(tmp_path / "lookup"))
-    mean = open_embedder(settings)
+    mean = open_embedder(settings.embedder_source)
     assert (mean.name, mean.dimensions) == ("lookup", 48)
     assert not mean.fits("word " * 15)
     (tmp_path / "lookup" / "1_Pooling").mkdir()
     pooling = {"pooling_mode_cls_token": True, "pooling_mode_mean_tokens": False}
     (tmp_path / "lookup" / "1_Pooling" / "config.json").write_text(json.dumps(pooling))
-    first = open_embedder(settings)
+    first = open_embedder(settings.embedder_source)
     assert first.fingerprint != mean.fingerprint
     same_start = first.embed(["payout", "ledger"])
     assert np.abs(same_start[0] - same_start[1]).max() < 1e-6
@@ -184,8 +193,8 @@ def test_a_folder_with_another_model_is_used_as_its_files_say(tmp_path: Path) ->
 
 def test_a_folder_without_a_model_is_named(tmp_path: Path) -> None:
     with pytest.raises(EmbedderError, match=r"FOOTNOTE_EMBEDDER: .*model\.onnx"):
-        open_embedder(IndexSettings(data_dir=tmp_path, embedder=str(tmp_path)))
+        open_embedder(IndexSettings(data_dir=tmp_path, embedder=str(tmp_path)).embedder_source)
     (tmp_path / "model.onnx").write_bytes(b"no model")
     shutil.copy(TOKENIZER, tmp_path)
     with pytest.raises(EmbedderError, match="cannot be loaded"):
-        open_embedder(IndexSettings(data_dir=tmp_path, embedder=str(tmp_path)))
+        open_embedder(IndexSettings(data_dir=tmp_path, embedder=str(tmp_path)).embedder_source)

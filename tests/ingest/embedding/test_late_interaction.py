@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ingest.embedding.late_interaction import closeness, packed, telling
+from ingest.embedding.late_interaction import closeness, meaningful, packed
 from ingest.index import open_index
 from ingest.index.folders import live
 from ingest.pipeline.run import run_ingest
 from ingest.settings import IndexSettings
-from ingest.store.pages import Pages
+from ingest.store.document_tables import DocumentTables
 from ingest.store.vectors import Vectors
 from tests.ingest.embedding.hashing import HashingEmbedder
 
@@ -67,7 +67,7 @@ def test_a_sign_takes_a_bit_a_dimension_whatever_their_number() -> None:
 
 
 def test_stop_words_and_punctuation_say_nothing_by_themselves() -> None:
-    assert telling(["[CLS]", "how", "do", "i", "rotate", "##s", "?", "key"]) == [0, 4, 5, 7]
+    assert meaningful(["[CLS]", "how", "do", "i", "rotate", "##s", "?", "key"]) == [0, 4, 5, 7]
 
 
 @pytest.fixture
@@ -88,10 +88,10 @@ def stored(docs: IndexSettings) -> Callable[[], dict[str, bytes]]:
     def read() -> dict[str, bytes]:
         folder = live(docs.data_dir)
         assert folder is not None
-        with closing(Pages(folder.pages)) as pages:
-            of_page = dict(pages.hashes().values())
-            kept = pages.tokens.read(of_page.values())
-        return {path: kept[hash_] for path, hash_ in of_page.items()}
+        with closing(DocumentTables(folder.database)) as pages:
+            of_document = dict(pages.hashes().values())
+            kept = pages.tokens.read(of_document.values())
+        return {path: kept[hash_] for path, hash_ in of_document.items()}
 
     return read
 
@@ -113,12 +113,12 @@ def test_tokens_of_a_text_that_is_gone_are_forgotten(docs: IndexSettings) -> Non
     ingest(docs, WordsApart())
     folder = live(docs.data_dir)
     assert folder is not None
-    with closing(Pages(folder.pages)) as pages:
+    with closing(DocumentTables(folder.database)) as pages:
         [hash_] = [hash_ for path, hash_ in pages.hashes().values() if path == "pay.md"]
-        assert pages.tokens.known([hash_]) == {hash_}
+        assert pages.tokens.stored([hash_]) == {hash_}
         (Path(docs.docs_repo or "") / "pay.md").unlink()
         ingest(docs, WordsApart())
-        assert pages.tokens.known([hash_]) == set()
+        assert pages.tokens.stored([hash_]) == set()
 
 
 def test_a_rebuilt_index_takes_tokens_over_with_the_vectors(
@@ -140,7 +140,7 @@ def test_where_tokens_are_lost_the_texts_are_read_again(
     ingest(docs, WordsApart())
     before, folder = stored(), live(docs.data_dir)
     assert folder is not None
-    for file in folder.pages.parent.glob(f"{folder.pages.name}*"):
+    for file in folder.database.parent.glob(f"{folder.database.name}*"):
         file.unlink()
     assert ingest(docs, WordsApart()) == 2
     assert stored() == before
@@ -153,7 +153,7 @@ def test_an_index_from_before_there_were_tokens_answers_until_it_is_rebuilt(
     ingest(docs, embedder)
     folder = live(docs.data_dir)
     assert folder is not None
-    with closing(sqlite3.connect(folder.pages)) as db:
+    with closing(sqlite3.connect(folder.database)) as db:
         db.execute("DROP TABLE tokens")
         db.execute("UPDATE meta SET value = '2' WHERE key = 'schema'")
         db.commit()

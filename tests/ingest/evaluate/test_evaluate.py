@@ -18,7 +18,7 @@ from ingest.index.calibration import THRESHOLD
 from ingest.index.folders import live
 from ingest.pipeline.run import run_ingest
 from ingest.settings import IndexSettings
-from ingest.store.pages import Pages
+from ingest.store.document_tables import DocumentTables
 
 PAGES = {
     "shop/pay.md": "# Pay\n\nError PAY-4031: the signature is wrong. Rotate the key.\n",
@@ -95,7 +95,7 @@ def test_each_corpus_is_kept_in_the_data_folder_without_its_source_note(
     run("retrieval", *arguments)
     folder = live(Path(".footnote/eval/shop"))
     assert folder is not None
-    assert sorted(Pages(folder.pages).documents()) == ["ledger.md", "pay.md"]
+    assert sorted(DocumentTables(folder.database).documents()) == ["ledger.md", "pay.md"]
 
 
 def test_two_settings_are_compared_question_by_question(arguments: list[str]) -> None:
@@ -130,7 +130,7 @@ def test_calibrating_stores_the_threshold_with_the_index_and_draws_it(
     for corpus in ("shop", "team"):
         folder = live(Path(".footnote/eval") / corpus)
         assert folder is not None
-        stored = float(Pages(folder.pages).meta()[THRESHOLD])
+        stored = float(DocumentTables(folder.database).meta()[THRESHOLD])
         assert stored == pytest.approx(result["threshold"], abs=1e-4)
 
 
@@ -138,7 +138,7 @@ def test_the_live_index_is_not_calibrated_by_questions_about_other_docs(
     arguments: list[str], tmp_path: Path
 ) -> None:
     settings = IndexSettings(docs_repo=str(tmp_path / "corpora" / "team"))
-    index, embedder = open_index(settings, collections={}), open_embedder(settings)
+    index, embedder = open_index(settings, collections={}), open_embedder(settings.embedder_source)
     settings.data_dir.mkdir()
     run_ingest(settings, index, embedder)
     index.close()

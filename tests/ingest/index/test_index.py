@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ingest.config_file import Collection
+from ingest.config_file import DocsCollection
 from ingest.documents import CollectionInfo, SearchResult
 from ingest.errors import IndexMissing, UnknownCollection
 from ingest.index import DEFAULT_BUDGET, Index, open_index
@@ -39,8 +39,8 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
     chosen = IndexSettings(docs_repo=str(folder / "docs"), data_dir=folder / "data")
     embedder = HashingEmbedder()
     collections = {
-        "runbooks": Collection(paths=("oncall/**",), description="What to do under an alert"),
-        "reference": Collection(paths=("*.txt",), description="Limits"),
+        "runbooks": DocsCollection(paths=("oncall/**",), description="What to do under an alert"),
+        "reference": DocsCollection(paths=("*.txt",), description="Limits"),
     }
     index = open_index(chosen, embedder, collections)
     run_ingest(chosen, index, embedder)
@@ -149,7 +149,7 @@ def test_within_collections_nothing_else_is_there_by_whatever_way_it_is_asked_fo
         "oncall/alerts.md",
     }
     assert {d.path for d in part.documents()} == {"oncall/README.md", "oncall/alerts.md"}
-    assert part.page("pay") is None
+    assert part.document("pay") is None
     assert [p.id for p in part.passages(["pay-0", "oncall/alerts-0"])] == ["oncall/alerts-0"]
     with pytest.raises(UnknownCollection, match=r"'reference'; configured: runbooks\."):
         part.search("limit", collection="reference")
@@ -165,7 +165,7 @@ def test_a_question_that_the_docs_do_not_cover_is_weak_and_one_they_do_is_not(
 
 @pytest.mark.parametrize("path", ["long.md", "long", "./long.md", "long-7"])
 def test_a_page_is_opened_by_path_or_by_the_id_of_a_chunk(index: Index, path: str) -> None:
-    page = index.page(path)
+    page = index.document(path)
     assert page
     assert page.info.path == "long.md"
     assert [passage.id for passage in page.passages[:3]] == ["long-0", "long-1", "long-2"]
@@ -174,7 +174,7 @@ def test_a_page_is_opened_by_path_or_by_the_id_of_a_chunk(index: Index, path: st
 
 @pytest.mark.parametrize("path", ["", "nothing.md", "nothing-0", "on", "-", "long-x"])
 def test_a_page_that_is_not_there_is_none(index: Index, path: str) -> None:
-    assert index.page(path) is None
+    assert index.document(path) is None
 
 
 def test_passages_are_fetched_by_id_in_the_order_asked_for(index: Index) -> None:

@@ -58,7 +58,7 @@ def docs(tmp_path: Path) -> IndexSettings:
 def test_late_interaction_reorders_and_neither_adds_nor_loses_passages(
     docs: IndexSettings,
 ) -> None:
-    embedder = open_embedder(docs)
+    embedder = open_embedder(docs.embedder_source)
     found = {}
     for late in (False, True):
         settings = docs.model_copy(update={"late_interaction": late})
@@ -79,7 +79,7 @@ def test_late_interaction_reorders_and_neither_adds_nor_loses_passages(
 def test_the_tokens_of_a_query_come_with_its_vector_unless_they_are_not_wanted(
     docs: IndexSettings,
 ) -> None:
-    embedder = open_embedder(docs)
+    embedder = open_embedder(docs.embedder_source)
     vector = query_vector("Who rotates the signing key?", embedder)
     assert vector.tokens is not None
     assert vector.tokens.shape == (4, 384)  # rotate, ##s, signing, key

@@ -6,9 +6,9 @@ from pathlib import Path
 from ingest.documents import IngestReport, SearchResult
 from ingest.index import folders as index_folders
 from ingest.index import open_index
-from ingest.pipeline.run import Progress, run_ingest
+from ingest.pipeline.run import IngestProgress, run_ingest
 from ingest.settings import IndexSettings
-from ingest.store.pages import Pages
+from ingest.store.document_tables import DocumentTables
 from ingest.store.vectors import open_store
 from tests.ingest.embedding.hashing import HashingEmbedder
 
@@ -37,7 +37,7 @@ class Docs:
 
     def ingest(
         self,
-        progress: Callable[[Progress], None] | None = None,
+        progress: Callable[[IngestProgress], None] | None = None,
         confirm_large_deletion: bool = False,
     ) -> IngestReport:
         self.embedder.texts.clear()
@@ -56,8 +56,8 @@ class Docs:
         """Ids of both stores, which have to be the same."""
         folder = index_folders.live(self.settings.data_dir)
         assert folder is not None
-        rows = Pages(folder.pages)
-        with open_store(folder.chroma, self.settings, "footnote") as store:
+        rows = DocumentTables(folder.database)
+        with open_store(folder.chroma, None, "footnote") as store:
             vectors = store.hashes()
         assert vectors == {id_: hash_ for id_, (_path, hash_) in rows.hashes().items()}
         rows.close()
@@ -67,6 +67,6 @@ class Docs:
         return "\n".join(
             passage.text
             for info in self.index.documents()
-            if (page := self.index.page(info.path))
+            if (page := self.index.document(info.path))
             for passage in page.passages
         )

@@ -16,8 +16,8 @@ from ingest.documents import IngestReport, Passage
 from ingest.errors import DataFolderBusy, DocsRepoError, FootnoteError, LargeDeletion
 from ingest.index import Index, open_index
 from ingest.index import folders as index_folders
-from ingest.pipeline.run import Progress
-from ingest.runs.record import Runs
+from ingest.pipeline.run import IngestProgress
+from ingest.runs.record import IngestRuns
 from ingest.runs.runner import Runner
 from ingest.runs.state import read_state
 from ingest.settings import IndexSettings
@@ -43,13 +43,13 @@ killed_ingest(*sys.argv[2:], lambda progress: kill() if progress.stage == "embed
 KILL_POINTS = ("first_batch", "first_store_deleted")
 
 
-def killed_ingest(settings: str, model: str, listen: Callable[[Progress], None]) -> None:
+def killed_ingest(settings: str, model: str, listen: Callable[[IngestProgress], None]) -> None:
     """In a process of its own, which the listener ends."""
     read = IndexSettings(**json.loads(settings))
     embedder = HashingEmbedder(model)
     index = open_index(read, embedder)
     with own_data_folder(read.data_dir):
-        runs = Runs(read.data_dir)
+        runs = IngestRuns(read.data_dir)
         runs.take_over()
         Runner(read, index, runs, embedder).run(runs.begin("command"), {}, listen)
 
@@ -145,7 +145,7 @@ class Play:
         """The second begins while the first is surely under way."""
         under_way, go_on = threading.Event(), threading.Event()
 
-        def listen(progress: Progress) -> None:
+        def listen(progress: IngestProgress) -> None:
             under_way.set()
             assert go_on.wait(PATIENCE)
 
@@ -158,13 +158,13 @@ class Play:
         thread.join()
         return Outcome(" ".join(sorted([first[0].result, second.result])), second.error)
 
-    def run(self, options: Json, listen: Callable[[Progress], None] | None = None) -> Outcome:
+    def run(self, options: Json, listen: Callable[[IngestProgress], None] | None = None) -> Outcome:
         """One ingest as ``footnote ingest`` does it, with an embedder that remembers."""
         embedder = self.embedder
         embedder.texts.clear()
         try:
             with self.opened() as index, own_data_folder(self.data):
-                runs = Runs(self.data)
+                runs = IngestRuns(self.data)
                 runs.take_over()
                 runner = Runner(self.settings, index, runs, embedder)
                 report = runner.run(runs.begin("command"), options, listen)
@@ -178,7 +178,7 @@ class Play:
         result = "partial" if report.failed else "ok"
         return Outcome(result, report=report, embedded=list(embedder.texts))
 
-    def note(self, label: str, outcome: Outcome) -> None:
+    def publish(self, label: str, outcome: Outcome) -> None:
         """Keep the outcome, with what the index and the docs hold now."""
         self.outcomes[label] = outcome
         outcome.revision = read_state(self.settings)["revision"]
@@ -186,7 +186,7 @@ class Play:
         outcome.files = self.remote.texts(self.config.docs_root)
         with self.opened() as index:
             for info in index.documents() if outcome.revision else ():
-                page = index.page(info.path)
+                page = index.document(info.path)
                 assert page
                 changed = info.updated_at
                 outcome.pages[info.path] = changed.date().isoformat() if changed else ""
@@ -206,7 +206,7 @@ class Play:
 
     def store(self) -> Store | None:
         live = index_folders.live(self.data)
-        return open_store(live.chroma, self.settings, "footnote") if live else None
+        return open_store(live.chroma, None, "footnote") if live else None
 
     @contextmanager
     def opened(self) -> Iterator[Index]:

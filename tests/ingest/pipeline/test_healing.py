@@ -19,7 +19,7 @@ from ingest.errors import (
 )
 from ingest.index import Index, open_index
 from ingest.index import folders as index_folders
-from ingest.pipeline.run import Progress
+from ingest.pipeline.run import IngestProgress
 from ingest.pipeline.target import _discard
 from ingest.settings import IndexSettings
 from ingest.store.vectors import open_store
@@ -33,7 +33,7 @@ def test_vectors_that_no_row_speaks_of_are_deleted(docs: Docs) -> None:
     docs.ingest()
     folder = index_folders.live(docs.settings.data_dir)
     assert folder
-    with open_store(folder.chroma, docs.settings, "footnote") as store:
+    with open_store(folder.chroma, None, "footnote") as store:
         store._collection.add(
             ids=["ghost-0"],
             embeddings=np.ones((1, docs.embedder.dimensions), dtype=np.float32),
@@ -47,7 +47,7 @@ def test_rows_whose_vectors_are_missing_get_them_back(docs: Docs) -> None:
     docs.ingest()
     folder = index_folders.live(docs.settings.data_dir)
     assert folder
-    with open_store(folder.chroma, docs.settings, "footnote") as store:
+    with open_store(folder.chroma, None, "footnote") as store:
         store.delete(["ledger-0"])
     docs.ingest()
     assert len(docs.embedder.texts) == 1
@@ -58,14 +58,14 @@ def test_rows_whose_vectors_are_missing_get_them_back(docs: Docs) -> None:
 KILLED = """
 import os, sys
 from pathlib import Path
-from ingest.store import pages
+from ingest.store import document_tables as tables
 from ingest.pipeline import run as pipeline
 from ingest.store import vectors as store
 from ingest.pipeline import target
 from tests.ingest.pipeline.test_run import Docs
 
 owner, method = sys.argv[2].split(".")
-setattr({**vars(pages), **vars(store), **vars(target)}[owner], method, lambda *_: os._exit(9))
+setattr({**vars(tables), **vars(store), **vars(target)}[owner], method, lambda *_: os._exit(9))
 Docs(Path(sys.argv[1])).ingest()
 """
 
@@ -82,7 +82,13 @@ def ingest_killed_at(docs: Docs, step: str) -> None:
 
 @pytest.mark.parametrize(
     "step",
-    ["Store.write", "Pages.write", "Pages.delete", "Store.delete", "Target.complete"],
+    [
+        "Store.write",
+        "DocumentTables.write",
+        "DocumentTables.delete",
+        "Store.delete",
+        "Target.complete",
+    ],
 )
 def test_a_killed_run_is_healed_by_the_next(docs: Docs, tmp_path: Path, step: str) -> None:
     docs.ingest()
@@ -114,7 +120,7 @@ def test_another_embedder_means_a_new_index_beside_the_old_one(docs: Docs) -> No
     docs.embedder = HashingEmbedder("2")
     answers: list[str] = []
 
-    def search_meanwhile(progress: Progress) -> None:
+    def search_meanwhile(progress: IngestProgress) -> None:
         answers.append(docs.search("payout worker").passages[0].id)
 
     report = docs.ingest(progress=search_meanwhile)
@@ -178,7 +184,7 @@ def test_a_rebuild_that_is_killed_leaves_the_old_index_answering(docs: Docs) -> 
     class Stop(Exception):
         pass
 
-    def stop(progress: Progress) -> None:
+    def stop(progress: IngestProgress) -> None:
         if progress.stage == "embed":
             raise Stop
 
@@ -193,7 +199,7 @@ def test_a_damaged_keyword_database_is_rebuilt_with_the_vectors_there_are(docs: 
     docs.index.close()
     folder = index_folders.live(docs.settings.data_dir)
     assert folder
-    folder.pages.write_bytes(b"no database" * 1_000)
+    folder.database.write_bytes(b"no database" * 1_000)
     with pytest.raises(IngestError, match="footnote ingest"):
         docs.search("payout")
     report = docs.ingest()
@@ -207,7 +213,7 @@ def test_a_missing_keyword_database_is_rebuilt(docs: Docs) -> None:
     docs.index.close()
     folder = index_folders.live(docs.settings.data_dir)
     assert folder
-    folder.pages.unlink()
+    folder.database.unlink()
     assert "the index was rebuilt" in docs.ingest().warnings[0]
     assert docs.embedder.texts == []
     assert docs.search("payout worker").passages[0].id == "pay-0"
@@ -280,7 +286,7 @@ def test_a_collection_that_may_be_left_on_a_server_is_named(
     folder = index_folders.live(docs.settings.data_dir)
     assert folder
     at_server = docs.settings.model_copy(update={"chroma_host": "127.0.0.1", "chroma_port": 1})
-    _discard(folder, at_server)
+    _discard(folder, at_server.chroma_server)
     assert "Collection footnote may be left on the Chroma server: No Chroma server" in caplog.text
     assert not folder.path.exists()
 
@@ -290,7 +296,7 @@ def test_an_index_of_an_older_version_is_rebuilt_from_its_vectors(docs: Docs) ->
     docs.index.close()
     folder = index_folders.live(docs.settings.data_dir)
     assert folder
-    with sqlite3.connect(folder.pages) as db:
+    with sqlite3.connect(folder.database) as db:
         db.execute("UPDATE meta SET value = '0' WHERE key = 'schema'")
     db.close()
     report = docs.ingest()

@@ -11,7 +11,7 @@ from ingest.errors import (
     LargeDeletion,
 )
 from ingest.index import Index
-from ingest.pipeline.run import Progress
+from ingest.pipeline.run import IngestProgress
 from tests.ingest.embedding.hashing import HashingEmbedder
 from tests.ingest.pipeline.docs import LEDGER, PAY, Docs
 
@@ -93,7 +93,7 @@ def test_a_text_that_moves_down_keeps_its_vector_and_gets_its_new_lines(docs: Do
     docs.ingest()
     assert len(docs.embedder.texts) == 1
     lines = (docs.folder / "long.md").read_text(encoding="utf-8").splitlines()
-    page = docs.index.page("long.md")
+    page = docs.index.document("long.md")
     assert page
     for passage in page.passages:
         first, last = passage.lines
@@ -218,7 +218,7 @@ def test_a_repo_that_cannot_be_read_leaves_the_index_as_it_was(docs: Docs) -> No
 
 
 def test_progress_runs_through_every_stage(docs: Docs) -> None:
-    heard: list[Progress] = []
+    heard: list[IngestProgress] = []
     docs.ingest(progress=heard.append)
     assert list(dict.fromkeys(progress.stage for progress in heard)) == [
         "fetch",
@@ -226,7 +226,7 @@ def test_progress_runs_through_every_stage(docs: Docs) -> None:
         "embed",
         "write",
     ]
-    assert heard[-1] == Progress("write", 3, 3)
+    assert heard[-1] == IngestProgress("write", 3, 3)
 
 
 def test_a_data_folder_that_cannot_be_written_is_named(docs: Docs) -> None:
@@ -257,6 +257,6 @@ def contents(index: Index) -> list[tuple[str, str, tuple[int, int]]]:
     return [
         (passage.id, passage.hash, passage.lines)
         for info in index.documents()
-        if (page := index.page(info.path))
+        if (page := index.document(info.path))
         for passage in page.passages
     ]

@@ -90,7 +90,7 @@ def at_full_length(page: str) -> str:
 def test_a_page_is_read_whatever_its_front_matter_holds(page: str) -> None:
     page = at_full_length(page)
     document = load("a.md", page.encode())
-    assert "Restart the payout worker first." in document.reading.lines
+    assert "Restart the payout worker first." in document.parsed.lines
     assert document.title.encode()
     assert len(document.title) <= len(page)
     if document.date:  # it can be shown in any zone
@@ -185,4 +185,4 @@ def test_a_long_text_named_many_times_is_kept_once() -> None:
 def test_front_matter_longer_than_any_stays_text() -> None:
     page = f"+++\na{'.a' * 100_000} = 1\n+++\nBody.\n"
     document = load("a.md", page.encode())
-    assert document.reading.lines[1].startswith("a.a.a")
+    assert document.parsed.lines[1].startswith("a.a.a")

@@ -27,7 +27,7 @@ _CHINESE = re.compile(r"[\u4e00-\u9fff]")
 
 @pytest.fixture(scope="module")
 def embedder(tmp_path_factory: pytest.TempPathFactory) -> Embedder:
-    return open_embedder(IndexSettings(data_dir=tmp_path_factory.mktemp("model")))
+    return open_embedder(IndexSettings(data_dir=tmp_path_factory.mktemp("model")).embedder_source)
 
 
 @dataclass(frozen=True)

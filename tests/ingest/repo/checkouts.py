@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from ingest.errors import DocsRepoError
-from ingest.repo import Checkout
+from ingest.repo import Checkout, open_checkout
 from ingest.settings import IndexSettings
 
 PAY = "# Pay\n\nRestart the payout worker first.\n"
@@ -16,6 +16,10 @@ def docs_settings(tmp_path: Path, docs_repo: str, **more: Any) -> IndexSettings:
     """Settings for docs under ``docs`` in a repo, with a data folder beside it."""
     given = {"docs_root": "docs", "git_timeout": 30.0, **more}
     return IndexSettings(docs_repo=docs_repo, data_dir=tmp_path / "data", **given)
+
+
+def open_docs(settings: IndexSettings) -> Checkout:
+    return open_checkout(settings.docs_source, settings.data_dir)
 
 
 def paths(checkout: Checkout) -> list[str]:

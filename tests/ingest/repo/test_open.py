@@ -7,13 +7,20 @@ from pathlib import Path
 import pytest
 
 from ingest.errors import DocsRepoError, SettingsError
-from ingest.repo import open_checkout
-from tests.ingest.repo.checkouts import PAY, docs_settings, paths, problem, reasons, texts
+from tests.ingest.repo.checkouts import (
+    PAY,
+    docs_settings,
+    open_docs,
+    paths,
+    problem,
+    reasons,
+    texts,
+)
 from tests.ingest.repo.remotes import DocsRemote, git
 
 
 def test_a_commit_is_read_with_its_dates_and_revision(remote: DocsRemote, tmp_path: Path) -> None:
-    with open_checkout(docs_settings(tmp_path, remote.url)) as checkout:
+    with open_docs(docs_settings(tmp_path, remote.url)) as checkout:
         assert paths(checkout) == ["oncall/README.md", "pay.md"]
         assert texts(checkout)["pay.md"] == PAY
         assert checkout.files[1].updated_at == datetime(2024, 5, 1, 10, tzinfo=UTC)
@@ -29,11 +36,11 @@ def test_each_run_sees_the_newest_commit(tmp_path: Path, filters: bool) -> None:
     remote.write("docs/pay.md", PAY)
     remote.commit(date="2024-05-01T10:00:00Z")
     options = docs_settings(tmp_path, remote.url)
-    with open_checkout(options) as before:
+    with open_docs(options) as before:
         old = before.files[0]
     remote.write("docs/new.md", "# New\n\nNew.\n")
     remote.commit(date="2024-06-01T10:00:00Z")
-    with open_checkout(options) as after:
+    with open_docs(options) as after:
         new, same = after.files
         assert texts(after) == {"new.md": "# New\n\nNew.\n", "pay.md": PAY}
     assert same.fingerprint == old.fingerprint
@@ -49,7 +56,7 @@ def test_content_is_fetched_on_demand_and_history_is_kept(tmp_path: Path) -> Non
     remote.write("docs/pay.md", PAY)
     remote.write("src/big.bin", "x" * 100_000)
     remote.commit()
-    with open_checkout(docs_settings(tmp_path, remote.url)) as checkout:
+    with open_docs(docs_settings(tmp_path, remote.url)) as checkout:
         assert texts(checkout) == {"pay.md": PAY}
     clone = tmp_path / "data" / "clone"
     assert git(clone, "rev-list", "--count", remote.head) == "2"
@@ -70,7 +77,7 @@ def test_every_file_left_out_is_named_with_its_reason(tmp_path: Path) -> None:
     git(remote.work, "commit", "--quiet", "-m", "all kinds")
     remote.push()
     options = docs_settings(tmp_path, remote.url, docs_exclude=("drafts/**",), max_file_bytes=1_000)
-    with open_checkout(options) as checkout:
+    with open_docs(options) as checkout:
         assert paths(checkout) == ["a.md"]
         assert reasons(checkout) == {
             ".hidden/b.md": "hidden",
@@ -85,9 +92,7 @@ def test_every_file_left_out_is_named_with_its_reason(tmp_path: Path) -> None:
 
 
 def test_only_included_files_are_read(remote: DocsRemote, tmp_path: Path) -> None:
-    with open_checkout(
-        docs_settings(tmp_path, remote.url, docs_include=("oncall/**",))
-    ) as checkout:
+    with open_docs(docs_settings(tmp_path, remote.url, docs_include=("oncall/**",))) as checkout:
         assert paths(checkout) == ["oncall/README.md"]
         assert reasons(checkout) == {"pay.md": "excluded"}
 
@@ -100,7 +105,7 @@ def test_names_of_any_kind_and_twins_by_case_are_kept_apart(tmp_path: Path) -> N
     undecodable = os.fsencode(remote.work / "docs") + b"/caf\xe9.md"
     Path(os.fsdecode(undecodable)).write_text("x")
     remote.commit()
-    with open_checkout(docs_settings(tmp_path, remote.url)) as checkout:
+    with open_docs(docs_settings(tmp_path, remote.url)) as checkout:
         assert sorted(paths(checkout)) == sorted(names)
         assert reasons(checkout) == {"caf�.md": "encoding"}
         assert all(text == f"# {path}\n\nText.\n" for path, text in texts(checkout).items())
@@ -117,7 +122,7 @@ def test_the_last_line_that_matches_names_the_owner(tmp_path: Path, place: str) 
         "docs/pay/deep/* @kim\n/docs/free/\n",
     )
     remote.commit()
-    with open_checkout(docs_settings(tmp_path, remote.url)) as checkout:
+    with open_docs(docs_settings(tmp_path, remote.url)) as checkout:
         assert {file.path: file.owner for file in checkout.files} == {
             "a.md": "@acme/docs",
             "pay/b.md": "@acme/pay @sam",
@@ -130,44 +135,44 @@ def test_the_default_branch_is_followed_when_it_is_renamed(
     remote: DocsRemote, tmp_path: Path
 ) -> None:
     options = docs_settings(tmp_path, remote.url)
-    open_checkout(options).close()
+    open_docs(options).close()
     git(remote.work, "branch", "-m", "main", "trunk")
     remote.write("docs/pay.md", "# Pay\n\nOn trunk.\n")
     remote.commit()
     git(remote.bare, "symbolic-ref", "HEAD", "refs/heads/trunk")
     git(remote.bare, "update-ref", "-d", "refs/heads/main")
-    with open_checkout(options) as checkout:
+    with open_docs(options) as checkout:
         assert checkout.revision.branch == "trunk"
         assert texts(checkout)["pay.md"] == "# Pay\n\nOn trunk.\n"
 
 
 def test_a_branch_that_is_not_there_is_named(remote: DocsRemote, tmp_path: Path) -> None:
     with pytest.raises(DocsRepoError, match=r"no branch release .*default branch is main") as error:
-        open_checkout(docs_settings(tmp_path, remote.url, docs_branch="release"))
+        open_docs(docs_settings(tmp_path, remote.url, docs_branch="release"))
     assert problem(error) == "ref_missing"
 
 
 def test_a_remote_without_a_commit_is_said_to_be_empty(tmp_path: Path) -> None:
     remote = DocsRemote(tmp_path)
     with pytest.raises(DocsRepoError, match="no default branch with a commit") as error:
-        open_checkout(docs_settings(tmp_path, remote.url))
+        open_docs(docs_settings(tmp_path, remote.url))
     assert problem(error) == "ref_missing"
 
 
 def test_a_docs_root_that_is_not_there_is_named(remote: DocsRemote, tmp_path: Path) -> None:
     with pytest.raises(DocsRepoError, match="no folder handbook on branch main") as error:
-        open_checkout(docs_settings(tmp_path, remote.url, docs_root="handbook"))
+        open_docs(docs_settings(tmp_path, remote.url, docs_root="handbook"))
     assert problem(error) == "root_missing"
     with pytest.raises(SettingsError, match="FOOTNOTE_DOCS_ROOT"):
-        open_checkout(docs_settings(tmp_path, remote.url, docs_root="../other"))
+        open_docs(docs_settings(tmp_path, remote.url, docs_root="../other"))
 
 
 def test_rewritten_history_is_followed(remote: DocsRemote, tmp_path: Path) -> None:
     options = docs_settings(tmp_path, remote.url)
-    open_checkout(options).close()
+    open_docs(options).close()
     remote.replace_history({"docs/only.md": "# Only\n\nOther history.\n"})
     remote.collect_garbage()
-    with open_checkout(options) as checkout:
+    with open_docs(options) as checkout:
         assert texts(checkout) == {"only.md": "# Only\n\nOther history.\n"}
 
 
@@ -175,7 +180,7 @@ def test_any_file_of_the_repo_can_be_found(remote: DocsRemote, tmp_path: Path) -
     remote.write(".footnote/questions.jsonl", "{}\n")
     remote.commit()
     for address in (remote.url, str(remote.work)):
-        with open_checkout(docs_settings(tmp_path, address)) as checkout:
+        with open_docs(docs_settings(tmp_path, address)) as checkout:
             assert checkout.find(".footnote/questions.jsonl") == b"{}\n"
             assert checkout.find("footnote.toml") is None
             assert checkout.find("docs") is None

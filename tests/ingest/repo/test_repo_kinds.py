@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ingest.repo import open_checkout
-from tests.ingest.repo.checkouts import PAY, docs_settings, paths, texts
+from tests.ingest.repo.checkouts import PAY, docs_settings, open_docs, paths, texts
 from tests.ingest.repo.remotes import DocsRemote, git
 
 
@@ -17,7 +16,7 @@ def test_a_remote_whose_history_ends_early_is_read(remote: DocsRemote, tmp_path:
     shallow = tmp_path / "shallow.git"
     git(tmp_path, "clone", "--quiet", "--bare", "--depth=1", remote.url, str(shallow))
     for text in ("# Later\n\nLater.\n", "# Last\n\nLast.\n"):
-        with open_checkout(docs_settings(tmp_path, shallow.as_uri())) as checkout:
+        with open_docs(docs_settings(tmp_path, shallow.as_uri())) as checkout:
             assert texts(checkout)["pay.md"] == PAY
             assert checkout.revision.commit == git(shallow, "rev-parse", "main")
         remote.write("docs/new.md", text)
@@ -36,7 +35,7 @@ def test_a_repo_with_long_ids_is_read(tmp_path: Path, kind: str) -> None:
     bare = tmp_path / "bare.git"
     git(tmp_path, "clone", "--quiet", "--bare", str(work), str(bare))
     address = bare.as_uri() if kind == "remote" else str(work)
-    with open_checkout(docs_settings(tmp_path, address)) as checkout:
+    with open_docs(docs_settings(tmp_path, address)) as checkout:
         assert texts(checkout) == {"pay.md": PAY}
         assert checkout.files[0].updated_at == datetime(2024, 5, 1, 10, tzinfo=UTC)
         assert not checkout.revision.dirty
@@ -58,7 +57,7 @@ def test_a_commit_of_no_possible_time_gives_no_date(tmp_path: Path, seconds: int
     ).stdout.decode()
     git(remote.work, "update-ref", "refs/heads/main", made.strip())
     remote.push()
-    with open_checkout(docs_settings(tmp_path, remote.url)) as checkout:
+    with open_docs(docs_settings(tmp_path, remote.url)) as checkout:
         assert paths(checkout) == ["pay.md"]
         date = checkout.files[0].updated_at
         assert date is None or date.year <= 1970
@@ -81,5 +80,5 @@ def test_dates_that_were_kept_badly_are_read_again(
     options = docs_settings(tmp_path, remote.url)
     options.data_dir.mkdir()
     (options.data_dir / "dates.json").write_bytes(kept)
-    with open_checkout(options) as checkout:
+    with open_docs(options) as checkout:
         assert checkout.files[1].updated_at == datetime(2024, 5, 1, 10, tzinfo=UTC)

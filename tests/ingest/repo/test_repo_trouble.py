@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from ingest.errors import DocsRepoError, SettingsError
-from ingest.repo import open_checkout
 from ingest.repo.git import Git, Remote
 from ingest.settings import IndexSettings
-from tests.ingest.repo.checkouts import PAY, docs_settings, problem, texts
+from tests.ingest.repo.checkouts import PAY, docs_settings, open_docs, problem, texts
 from tests.ingest.repo.remotes import DocsRemote, git, https_server, silent_server
 from tests.waiting import wait_for
 
@@ -42,12 +41,12 @@ def test_a_clone_that_is_damaged_is_made_anew(
     remote: DocsRemote, tmp_path: Path, harm: Callable[[Path], None], moved: bool
 ) -> None:
     options = docs_settings(tmp_path, remote.url)
-    open_checkout(options).close()
+    open_docs(options).close()
     harm(tmp_path / "data" / "clone")
     if moved:
         remote.write("docs/pay.md", "# Pay\n\nLater.\n")
         remote.commit()
-    with open_checkout(options) as checkout:
+    with open_docs(options) as checkout:
         assert texts(checkout)["pay.md"] == ("# Pay\n\nLater.\n" if moved else PAY)
     assert not (tmp_path / "data" / "clone.old").exists()
     assert not (tmp_path / "data" / "clone.new").exists()
@@ -57,12 +56,12 @@ def test_content_that_rotted_is_noticed_and_the_next_run_is_sound(
     remote: DocsRemote, tmp_path: Path
 ) -> None:
     options = docs_settings(tmp_path, remote.url, git_timeout=10.0)
-    with open_checkout(options) as checkout:
+    with open_docs(options) as checkout:
         damage_packs(tmp_path / "data" / "clone")
         with pytest.raises(DocsRepoError, match="is damaged") as error:
             texts(checkout)
     assert problem(error) == "local_clone_corrupt"
-    with open_checkout(options) as checkout:
+    with open_docs(options) as checkout:
         assert texts(checkout)["pay.md"] == PAY
 
 
@@ -70,11 +69,11 @@ def test_what_somebody_leaves_in_the_clone_does_not_matter(
     remote: DocsRemote, tmp_path: Path
 ) -> None:
     options = docs_settings(tmp_path, remote.url)
-    open_checkout(options).close()
+    open_docs(options).close()
     scribble = tmp_path / "data" / "clone" / "docs"
     scribble.mkdir()
     (scribble / "pay.md").write_text("scribble")
-    with open_checkout(options) as checkout:
+    with open_docs(options) as checkout:
         assert texts(checkout)["pay.md"] == PAY
 
 
@@ -82,18 +81,18 @@ def test_a_remote_that_is_down_is_an_error_and_the_clone_stays(
     remote: DocsRemote, tmp_path: Path
 ) -> None:
     options = docs_settings(tmp_path, remote.url)
-    open_checkout(options).close()
+    open_docs(options).close()
     remote.bare.rename(tmp_path / "away")
     with pytest.raises(DocsRepoError, match="does not appear to be a git repository") as error:
-        open_checkout(options)
+        open_docs(options)
     assert problem(error) == "fetch_failed"
     (tmp_path / "away").rename(remote.bare)
-    open_checkout(options).close()
+    open_docs(options).close()
 
 
 def test_a_remote_that_never_answers_is_given_up(tmp_path: Path) -> None:
     with silent_server() as port, pytest.raises(DocsRepoError, match="FOOTNOTE_GIT_TIM") as error:
-        open_checkout(docs_settings(tmp_path, f"https://127.0.0.1:{port}/x.git", git_timeout=0.5))
+        open_docs(docs_settings(tmp_path, f"https://127.0.0.1:{port}/x.git", git_timeout=0.5))
     assert problem(error) == "timeout"
 
 
@@ -114,7 +113,7 @@ def test_a_token_opens_a_private_repo_and_stands_nowhere(
             if place == "address"
             else docs_settings(tmp_path, url, docs_token=secret)
         )
-        with open_checkout(options) as checkout:
+        with open_docs(options) as checkout:
             assert texts(checkout)["pay.md"] == PAY
             assert checkout.revision.remote == url
     assert "" in seen  # it is only shown to a server that asks for it
@@ -125,11 +124,11 @@ def test_a_token_opens_a_private_repo_and_stands_nowhere(
 def test_a_token_is_for_its_own_host_wherever_that_one_leads(tmp_path: Path) -> None:
     secret = "EXAMPLE-TOKEN-123"
     git = Git(tmp_path, 30, Remote.parse("https://docs.example.com:8443/a.git", secret))
-    own = git.run("credential", "fill", given=b"protocol=https\nhost=docs.example.com:8443\n\n")
+    own = git.run("credential", "fill", stdin=b"protocol=https\nhost=docs.example.com:8443\n\n")
     assert f"password={secret}".encode() in own
     for other in ("evil.example.com", "docs.example.com", "docs.example.com:8443.evil.example.com"):
         with pytest.raises(DocsRepoError):
-            git.run("credential", "fill", given=f"protocol=https\nhost={other}\n\n".encode())
+            git.run("credential", "fill", stdin=f"protocol=https\nhost={other}\n\n".encode())
 
 
 @needs_openssl
@@ -140,11 +139,11 @@ def test_refused_credentials_are_told_apart_and_not_repeated(
     with https_server(remote.bare, tmp_path, None) as (url, _):
         given = url.replace("https://", "https://x-access-token:EXAMPLE-TOKEN-123@")
         with pytest.raises(DocsRepoError, match="FOOTNOTE_DOCS_TOKEN") as error:
-            open_checkout(docs_settings(tmp_path, given))
+            open_docs(docs_settings(tmp_path, given))
         assert problem(error) == "auth_failed"
         assert "EXAMPLE-TOKEN-123" not in str(error.value)
         with pytest.raises(DocsRepoError) as error:
-            open_checkout(docs_settings(tmp_path, url))
+            open_docs(docs_settings(tmp_path, url))
         assert problem(error) == "auth_failed"
 
 
@@ -157,7 +156,7 @@ def test_ssh_is_spoken_without_prompts(
     )
     ssh.chmod(0o755)
     monkeypatch.setenv("GIT_SSH_COMMAND", str(ssh))
-    with open_checkout(docs_settings(tmp_path, f"deploy@docs.example:{remote.bare}")) as checkout:
+    with open_docs(docs_settings(tmp_path, f"deploy@docs.example:{remote.bare}")) as checkout:
         assert texts(checkout)["pay.md"] == PAY
     asked = (tmp_path / "asked").read_text()
     assert "BatchMode=yes" in asked
@@ -181,7 +180,7 @@ def test_what_ssh_complains_of_is_passed_on(
     ssh.chmod(0o755)
     monkeypatch.setenv("GIT_SSH_COMMAND", str(ssh))
     with pytest.raises(DocsRepoError) as error:
-        open_checkout(docs_settings(tmp_path, "git@docs.example:acme/docs.git"))
+        open_docs(docs_settings(tmp_path, "git@docs.example:acme/docs.git"))
     assert problem(error) == kind
     assert says.rstrip(".").removeprefix("ssh: ") in str(error.value)
 
@@ -198,20 +197,20 @@ def test_what_ssh_complains_of_is_passed_on(
 )
 def test_other_transports_are_refused(tmp_path: Path, address: str) -> None:
     with pytest.raises(DocsRepoError) as error:
-        open_checkout(docs_settings(tmp_path, address))
+        open_docs(docs_settings(tmp_path, address))
     assert problem(error) == "transport_refused"
 
 
 def test_an_address_that_names_nothing_is_said_to(tmp_path: Path) -> None:
     with pytest.raises(DocsRepoError, match="neither a folder nor a git address") as error:
-        open_checkout(docs_settings(tmp_path, "docs-that-are-not-there"))
+        open_docs(docs_settings(tmp_path, "docs-that-are-not-there"))
     assert problem(error) == "not_a_folder"
     (tmp_path / "page.md").write_text("a page")
     with pytest.raises(DocsRepoError, match=r"a file, not a folder.*SOURCE") as error:
-        open_checkout(docs_settings(tmp_path, str(tmp_path / "page.md")))
+        open_docs(docs_settings(tmp_path, str(tmp_path / "page.md")))
     assert problem(error) == "not_a_folder"
     with pytest.raises(SettingsError, match="FOOTNOTE_DOCS_REPO"):
-        open_checkout(IndexSettings(data_dir=tmp_path / "data"))
+        open_docs(IndexSettings(data_dir=tmp_path / "data"))
 
 
 @pytest.mark.parametrize(

@@ -129,20 +129,16 @@ def promisor_rewritten(trap: Trap) -> None:
     trap.forget_commit()
 
 
-def promisor_included(trap: Trap) -> None:
+def promisor_included(trap: Trap, key: str = "include.path") -> None:
     trap.promise("ssh://h.example/x")
     included = trap.docs / ".git" / "more"
     git(trap.docs, "config", "--file", str(included), "core.sshCommand", str(trap.command))
-    trap.set_later("include.path", "more")
+    trap.set_later(key, "more")
     trap.forget_commit()
 
 
 def promisor_included_if(trap: Trap) -> None:
-    trap.promise("ssh://h.example/x")
-    included = trap.docs / ".git" / "more"
-    git(trap.docs, "config", "--file", str(included), "core.sshCommand", str(trap.command))
-    trap.set_later("includeIf.gitdir:**.path", "more")
-    trap.forget_commit()
+    promisor_included(trap, "includeIf.gitdir:**.path")
 
 
 def promisor_of_this_work_tree(trap: Trap) -> None:

@@ -15,7 +15,7 @@ import ingest.runs.record
 from ingest.data_folder import own_data_folder, owner_of
 from ingest.documents import IngestReport, Skipped
 from ingest.errors import DataFolderBusy, DataFolderError, DocsRepoError
-from ingest.runs.record import Runs
+from ingest.runs.record import IngestRuns
 
 REPORT = IngestReport("1a2b3c", 3, 5, 5, 0, 0, 0, 5, 0.25, (Skipped("a.png", "unsupported: x"),))
 
@@ -95,21 +95,21 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     with pytest.raises(DataFolderError, match="FOOTNOTE_DATA_DIR"), own_data_folder(folder):
         pass
     with pytest.raises(DataFolderError, match=r"runs\.sqlite"):
-        Runs(folder).request({})
+        IngestRuns(folder).request({})
 
 
 def test_looking_makes_nothing(tmp_path: Path) -> None:
-    runs = Runs(tmp_path / "none")
+    runs = IngestRuns(tmp_path / "none")
     assert runs.last() is None
     assert runs.next_request() is None
-    assert runs.noted("next_run_at") is None
+    assert runs.published("next_run_at") is None
     assert owner_of(tmp_path / "none") is None
     runs.take_over()
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_request_is_taken_carried_out_and_reported(tmp_path: Path) -> None:
-    asker, owner = Runs(tmp_path), Runs(tmp_path)
+    asker, owner = IngestRuns(tmp_path), IngestRuns(tmp_path)
     first = asker.request({"docs_repo": "https://u:secret@h.example/a"})
     asker.request({})
     taken = owner.next_request()
@@ -132,7 +132,7 @@ def test_a_request_is_taken_carried_out_and_reported(tmp_path: Path) -> None:
 
 
 def test_a_request_that_nobody_began_with_can_be_withdrawn(tmp_path: Path) -> None:
-    runs = Runs(tmp_path)
+    runs = IngestRuns(tmp_path)
     waiting, begun = runs.request({}), runs.request({})
     runs.start(begun)
     runs.withdraw(waiting)
@@ -142,7 +142,7 @@ def test_a_request_that_nobody_began_with_can_be_withdrawn(tmp_path: Path) -> No
 
 
 def test_failures_and_runs_that_did_not_happen_are_kept(tmp_path: Path) -> None:
-    runs = Runs(tmp_path)
+    runs = IngestRuns(tmp_path)
     run = runs.begin("schedule")
     runs.fail(run, DocsRepoError("no network", "fetch_failed"), "no network")
     failed = runs.last()
@@ -159,20 +159,20 @@ def test_failures_and_runs_that_did_not_happen_are_kept(tmp_path: Path) -> None:
 
 
 def test_a_new_owner_closes_what_an_earlier_one_left(tmp_path: Path) -> None:
-    runs = Runs(tmp_path)
+    runs = IngestRuns(tmp_path)
     running, waiting = runs.begin("start"), runs.request({})
-    runs.note("listener", "1")
+    runs.publish("listener", "1")
     runs.take_over()
     states = {run.id: run.state for i in (running, waiting) if (run := runs.get(i))}
     assert states == {running: "interrupted", waiting: "interrupted"}
-    assert runs.noted("listener") is None
+    assert runs.published("listener") is None
 
 
 @pytest.mark.parametrize("change", ["ADD COLUMN mood TEXT", "DROP COLUMN stage"])
 def test_a_record_of_another_version_is_begun_anew(
     change: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    runs = Runs(tmp_path)
+    runs = IngestRuns(tmp_path)
     runs.finish(runs.begin("start"), REPORT)
     with sqlite3.connect(tmp_path / "runs.sqlite") as other:
         other.execute(f"ALTER TABLE runs {change}")
@@ -185,13 +185,13 @@ def test_a_record_of_another_version_is_begun_anew(
 
 def test_a_damaged_record_is_begun_anew(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     (tmp_path / "runs.sqlite").write_bytes(b"no database" * 1000)
-    assert Runs(tmp_path).last() is None
+    assert IngestRuns(tmp_path).last() is None
     assert "is damaged" in caplog.text
 
 
 def test_old_runs_are_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ingest.runs.record, "KEEP", 3)
-    runs = Runs(tmp_path)
+    runs = IngestRuns(tmp_path)
     for _ in range(5):
         runs.skip("schedule", "x")
     assert runs.get(2) is None

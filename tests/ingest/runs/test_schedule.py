@@ -12,7 +12,7 @@ import pytest
 from ingest.data_folder import own_data_folder
 from ingest.errors import SettingsError
 from ingest.index import open_index
-from ingest.runs.record import Run, Runs
+from ingest.runs.record import IngestRun, IngestRuns
 from ingest.runs.schedule import Schedule, last_due, read_trigger
 from ingest.runs.state import read_state
 from ingest.settings import IndexSettings
@@ -26,7 +26,7 @@ LEAP_DAY = "0 3 29 2 *"
 @contextmanager
 def scheduled(
     tmp_path: Path, docs: Path | None, embedder: HashingEmbedder | None = None, at: str = LEAP_DAY
-) -> Iterator[tuple[Schedule, Runs]]:
+) -> Iterator[tuple[Schedule, IngestRuns]]:
     settings = IndexSettings(
         docs_repo=str(docs) if docs else None, data_dir=tmp_path / "data", ingest_at=at
     )
@@ -36,7 +36,7 @@ def scheduled(
         schedule = Schedule(settings, index, embedder=embedder)
         schedule.start()
         try:
-            yield schedule, Runs(settings.data_dir)
+            yield schedule, IngestRuns(settings.data_dir)
         finally:
             schedule.stop()
             index.close()
@@ -50,8 +50,8 @@ def docs(tmp_path: Path) -> Path:
     return folder
 
 
-def over(runs: Runs, run_id: int) -> Callable[[], Run | None]:
-    def look() -> Run | None:
+def over(runs: IngestRuns, run_id: int) -> Callable[[], IngestRun | None]:
+    def look() -> IngestRun | None:
         run = runs.get(run_id)
         return run if run and run.is_over else None
 
@@ -196,7 +196,7 @@ def test_a_time_that_is_none_is_named(at: str) -> None:
 
 
 def test_a_time_of_another_setting_is_named_by_that_setting() -> None:
-    with pytest.raises(SettingsError, match="FOOTNOTE_DIGEST_AT: 'soon' is no time"):
+    with pytest.raises(SettingsError, match="FOOTNOTE_DIGEST_AT: 'soon' is not a time"):
         read_trigger("soon", "UTC", "FOOTNOTE_DIGEST_AT")
 
 

@@ -8,17 +8,21 @@ import sysconfig
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from pydantic import SecretStr
 
 from ingest.documents import Chunk, IngestReport
 from ingest.errors import IndexDamaged, IngestError, StoreAway
 from ingest.index import Index, folders, open_index, snapshot
 from ingest.pipeline.run import run_ingest
 from ingest.settings import IndexSettings
+from ingest.sources import ChromaServer
 from ingest.store import chroma
 from ingest.store.chroma import probe_server
 from ingest.store.vectors import open_store
@@ -33,7 +37,7 @@ class Server:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.settings = at(free_port())
+        self.address = at(free_port())
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
@@ -42,7 +46,7 @@ class Server:
             return
         command = shutil.which("chroma", path=sysconfig.get_path("scripts"))
         assert command
-        place = ["--path", str(self.folder), "--port", str(self.settings.chroma_port)]
+        place = ["--path", str(self.folder), "--port", str(self.address.port)]
         self._process = subprocess.Popen(
             [command, "run", *place], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
@@ -56,12 +60,12 @@ class Server:
 
     def _is_there(self) -> bool:
         with suppress(StoreAway):
-            return bool(probe_server(self.settings))
+            return bool(probe_server(self.address))
         return False
 
 
-def at(port: int, **more: str) -> IndexSettings:
-    return IndexSettings.model_validate({"CHROMA_HOST": "127.0.0.1", "CHROMA_PORT": port, **more})
+def at(port: int, **more: Any) -> ChromaServer:
+    return replace(ChromaServer("127.0.0.1", port, "default_tenant", "default_database"), **more)
 
 
 @pytest.fixture(autouse=True)
@@ -86,12 +90,13 @@ def server(place: Server) -> Server:
 class Docs:
     """A page, and its index with the vectors at the server."""
 
-    def __init__(self, folder: Path, server: IndexSettings) -> None:
+    def __init__(self, folder: Path, server: ChromaServer) -> None:
         self.page = folder / "docs" / "pay.md"
         self.page.parent.mkdir()
         self.page.write_text("# Pay\n\nRestart the payout worker first.\n")
+        at_server = {"CHROMA_HOST": server.host, "CHROMA_PORT": server.port}
         more = {"docs_repo": str(self.page.parent), "data_dir": folder / "data"}
-        self.settings = server.model_copy(update=more)
+        self.settings = IndexSettings.model_validate(at_server | more)
         self.embedder = HashingEmbedder()
 
     def ingest(self) -> IngestReport:
@@ -107,7 +112,7 @@ class Docs:
 
 @pytest.fixture
 def docs(tmp_path: Path, server: Server) -> Docs:
-    return Docs(tmp_path, server.settings)
+    return Docs(tmp_path, server.address)
 
 
 def chunk(number: int) -> Chunk:
@@ -116,14 +121,14 @@ def chunk(number: int) -> Chunk:
 
 def test_a_server_holds_the_vectors_in_place_of_the_folder(tmp_path: Path, server: Server) -> None:
     one, two = np.eye(2, dtype=np.float32)
-    with open_store(tmp_path / "unused", server.settings, "footnote-a", embedder="one") as store:
+    with open_store(tmp_path / "unused", server.address, "footnote-a", embedder="one") as store:
         store.write([chunk(0), chunk(1)], [one, two])
         store.delete(["pay-1"])
         assert store.hashes() == {"pay-0": chunk(0).hash}
         np.testing.assert_array_equal(store.vectors(["pay-0"])["pay-0"][1], one)
         store.drop()
     with pytest.raises(IndexDamaged):
-        open_store(tmp_path / "unused", server.settings, "footnote-a")
+        open_store(tmp_path / "unused", server.address, "footnote-a")
     assert not (tmp_path / "unused").exists()
 
 
@@ -131,7 +136,7 @@ def test_a_server_holds_the_vectors_in_place_of_the_folder(tmp_path: Path, serve
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_tenant_or_database_that_is_not_there_is_named(tmp_path: Path, server: Server) -> None:
-    elsewhere = at(server.settings.chroma_port, CHROMA_TENANT="acme", CHROMA_DATABASE="docs")
+    elsewhere = at(server.address.port, tenant="acme", database="docs")
     with pytest.raises(StoreAway, match=r"does not open acme/docs .*CHROMA_TENANT"):
         open_store(tmp_path, elsewhere, "footnote-a")
     gc.collect()
@@ -196,7 +201,7 @@ def test_a_lost_collection_is_searched_as_its_report_says(
     try:
         name = index.status().collection
         assert name
-        with open_store(docs.settings.data_dir, docs.settings, name) as store:
+        with open_store(docs.settings.data_dir, docs.settings.chroma_server, name) as store:
             store.drop()
         assert index.search("payout worker").passages
     except IngestError as error:
@@ -240,15 +245,14 @@ def test_a_key_that_is_not_taken_and_a_port_of_another_program_are_named(
     another: HTTPServer,
 ) -> None:
     with pytest.raises(StoreAway, match="asks for another CHROMA_API_KEY") as refused:
-        probe_server(at(another.server_port, CHROMA_API_KEY="wrong-key"))
+        probe_server(at(another.server_port, key=SecretStr("wrong-key")))
     assert "wrong-key" not in str(refused.value)
-    with pytest.raises(StoreAway, match=r"is no Chroma server \(status 404\).*CHROMA_PORT"):
-        probe_server(at(another.server_port, CHROMA_API_KEY="sesame"))
+    with pytest.raises(StoreAway, match=r"is not a Chroma server \(status 404\).*CHROMA_PORT"):
+        probe_server(at(another.server_port, key=SecretStr("sesame")))
 
 
 @pytest.mark.parametrize("host", ["no host", "http://", "https://127.0.0.1:1", "nowhere.invalid"])
 def test_an_address_that_leads_nowhere_is_one_line(host: str) -> None:
-    settings = IndexSettings.model_validate({"CHROMA_HOST": host, "CHROMA_PORT": 1})
     with pytest.raises(StoreAway, match="start it, or correct CHROMA_HOST") as refused:
-        probe_server(settings)
+        probe_server(replace(at(1), host=host))
     assert "\n" not in str(refused.value)

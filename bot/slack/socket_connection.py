@@ -1,4 +1,4 @@
-"""One WebSocket to Slack: read from its hello to its end by a thread of its own."""
+"""One WebSocket connection to Slack, read by its own thread from the hello to the end."""
 
 import json
 import logging
@@ -24,70 +24,70 @@ _CLOSED_WITHIN = 2.0
 
 
 class NotOpened(Exception):
-    """Slack's socket does not open, or says nothing; the text says why."""
+    """Slack's socket does not open, or sends no hello; the text has the reason."""
 
 
-class _Connection(ClientConnection):
-    """Notes when something was read last: any frame, also the answer to a ping."""
+class _TimedConnection(ClientConnection):
+    """Records the time of the last frame that was read, which may be the answer to a ping."""
 
-    heard_at = 0.0
+    received_at = 0.0
 
     def process_event(self, event: Event) -> None:
-        self.heard_at = time.monotonic()
+        self.received_at = time.monotonic()
         super().process_event(event)
 
 
-class Line:
-    """``take`` gets every message but Slack's hello, as JSON.
+class Connection:
+    """One connection. ``take`` gets every message except the hello, as JSON.
 
-    Pings go out every ``ping_seconds``, so that a line in order is never silent for much longer.
+    Pings are sent every ``ping_seconds``, so that a working connection is never silent much longer.
     """
 
     def __init__(
         self,
         url: str,
         proxy: str | None,
-        take: Callable[["Line", Json], None],
+        take: Callable[["Connection", Json], None],
         *,
         open_seconds: float,
         ping_seconds: float,
     ) -> None:
         self.opened_at = time.monotonic()
         self.to_replace = threading.Event()
-        """Slack asks for another one, or this one is at its end."""
+        """Set when Slack asks for a new connection, or when this one has ended."""
         self.is_disabled = False
-        """Slack has ended it because Socket Mode was switched off."""
+        """True if Slack has ended it because Socket Mode was switched off."""
         self._url = url
         self._proxy = _proxy_for(url, proxy)
         self._take = take
         self._open_seconds = open_seconds
         self._ping_seconds = ping_seconds
         self._settled = threading.Event()
-        self._greeted = False
+        self._has_hello = False
         self._failure: Exception | None = None
         self._socket: ClientConnection | None = None
         self._reader = threading.Thread(target=self._read, name="slack-socket", daemon=True)
         self._reader.start()
 
     def wait_for_hello(self) -> None:
-        """Until Slack greets; ``NotOpened`` where it does not."""
+        """Wait for Slack's hello. Raises NotOpened."""
         self._settled.wait(self._open_seconds)
-        if not self._greeted:
+        if not self._has_hello:
             failure = self._failure
             self.cut()
             raise NotOpened(type(failure).__name__ if failure else "no hello") from failure
 
     @property
-    def heard_at(self) -> float:
-        """When something was read last, on the monotonic clock."""
-        return max(self.opened_at, getattr(self._socket, "heard_at", 0.0))
+    def received_at(self) -> float:
+        """Monotonic time of the last frame that was read."""
+        return max(self.opened_at, getattr(self._socket, "received_at", 0.0))
 
     @property
     def is_over(self) -> bool:
         return not self._reader.is_alive()
 
     def send(self, message: str) -> bool:
-        """Whether it went out."""
+        """Send a message; return True if it was sent."""
         try:
             if self._socket is not None:
                 self._socket.send(message)
@@ -97,13 +97,13 @@ class Line:
         return False
 
     def close(self) -> None:
-        """End it as the protocol wants; what Slack has sent until then is still read."""
+        """Close the connection by the protocol; frames that Slack has sent are still read."""
         self.to_replace.set()
         if self._socket is not None:
             self._socket.close()
 
     def cut(self) -> None:
-        """End it whatever state it is in, without a word, and without waiting for anything."""
+        """Cut the connection in any state, without a close frame and without waiting."""
         self.to_replace.set()
         if self._socket is not None:
             try:
@@ -118,41 +118,41 @@ class Line:
                 proxy=self._proxy,
                 open_timeout=self._open_seconds,
                 ping_interval=self._ping_seconds,
-                ping_timeout=None,  # how long a silence may be is decided in one place
+                ping_timeout=None,  # the caller decides how long a silence may last
                 close_timeout=_CLOSED_WITHIN,
                 compression=None,
                 max_size=_MOST_BYTES,
-                create_connection=_Connection,
+                create_connection=_TimedConnection,
             ) as self._socket:
                 if not self.to_replace.is_set():
                     for message in self._socket:
-                        self._hear(str(message))
+                        self._receive(str(message))
         except (OSError, WebSocketException) as error:
-            log.debug("a line to Slack ended: %s", type(error).__name__)
+            log.debug("a connection to Slack ended: %s", type(error).__name__)
             self._failure = error
-        except Exception as error:  # the edge of the thread: another line takes over
+        except Exception as error:  # the edge of the thread: another connection replaces this one
             log.exception("reading Slack's socket failed")
             self._failure = error
         finally:
             self.to_replace.set()
             self._settled.set()
 
-    def _hear(self, text: str) -> None:
+    def _receive(self, text: str) -> None:
         try:
             message = json.loads(text)
         except (ValueError, RecursionError):
             message = None
         if not isinstance(message, dict):
-            log.debug("ignored %d characters of Slack that are no JSON object", len(text))
+            log.debug("ignored %d characters of Slack that are not a JSON object", len(text))
         elif message.get("type") == "hello":
-            self._greeted = True
+            self._has_hello = True
             self._settled.set()
         else:
             self._take(self, message)
 
 
 def _proxy_for(url: str, proxy: str | None) -> str | None:
-    """The proxy of the Web API; it is spoken to in plain HTTP, whatever the address begins with."""
+    """Return the proxy of the Web API, which is used with plain HTTP whatever its scheme."""
     parts = urlsplit(url)
     if not proxy or proxy_bypass(f"{parts.hostname}:{parts.port or 443}"):
         return None

@@ -1,4 +1,4 @@
-"""What an index notes about itself: how it was made, from what, and when."""
+"""Metadata of an index: how it was built, from which docs, and when."""
 
 import json
 from collections.abc import Mapping
@@ -9,8 +9,8 @@ from ingest.documents import Revision
 
 
 @dataclass(frozen=True, slots=True)
-class Identity:
-    """What stored vectors and rows depend on besides the docs: another one means a new index."""
+class IndexIdentity:
+    """Versions of the parts that make vectors and rows; a change of one needs a new index."""
 
     embedder: str
     """Fingerprint of the embedder."""
@@ -25,7 +25,7 @@ class Identity:
         }
 
     @classmethod
-    def from_meta(cls, meta: Mapping[str, str]) -> "Identity | None":
+    def from_meta(cls, meta: Mapping[str, str]) -> "IndexIdentity | None":
         try:
             return cls(meta["embedder"], int(meta["chunker"]), int(meta["schema"]))
         except (KeyError, ValueError):
@@ -33,12 +33,12 @@ class Identity:
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
-    """What the last completed ingest noted."""
+class LastIngest:
+    """Facts about the last completed ingest."""
 
     revision: Revision
     docs_root: str
-    """As it lies in the repo: permalinks need it."""
+    """Folder of the docs in the repo, for permalinks."""
     ingested_at: datetime
     embedder_name: str
 
@@ -51,7 +51,7 @@ class Facts:
         }
 
     @classmethod
-    def from_meta(cls, meta: Mapping[str, str]) -> "Facts | None":
+    def from_meta(cls, meta: Mapping[str, str]) -> "LastIngest | None":
         try:
             return cls(
                 revision=Revision(**json.loads(meta["revision"])),

@@ -1,22 +1,17 @@
-"""What must not reach the index: characters that nobody sees, and credentials.
+"""Credentials in a text -> marks.
 
-Both keep every line in its place. Credentials are masked by shapes that mean one thing only (a
-token's prefix and length, a private key's frame): ``password = ...`` stays, since most such lines
-in docs are examples that somebody looks for.
+Lines keep their places. Only shapes with one meaning are masked (a token's prefix and length, the
+frame of a private key). ``password = ...`` stays, since most such lines in docs are examples that
+people search for.
 """
 
 import re
 
-HIDDEN = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f\u00ad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f"
-    "\ufe00-\ufe0d\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]"
-    "|(?<![\u0600-\u08ff\u0900-\u0dff\u2190-\u2bff\ufe0f\U0001f000-\U0001faff])[\u200c\u200d]"
-)
 MASK = "[masked]"
 PRIVATE_KEY = re.compile(
     r"(-----BEGIN [A-Z ]*PRIVATE KEY-----)(.*?)(?=-----END |\n\s*\n|\Z)", re.DOTALL
 )
-# Repeats have an upper bound: without one, a page of prefixes would take time by its square.
+# Repeats have an upper bound: without one, a page of prefixes would take quadratic time.
 CREDENTIALS = (
     ("akia", re.compile(r"\bAKIA[0-9A-Z]{16}\b")),
     ("asia", re.compile(r"\bASIA[0-9A-Z]{16}\b")),
@@ -35,22 +30,17 @@ CREDENTIALS = (
 )
 
 
-def without_hidden(text: str) -> str:
-    """The text without zero-width, bidi, tag and control characters."""
-    return HIDDEN.sub("", text)
-
-
 def masked(text: str) -> tuple[str, int]:
-    """The text with credentials replaced by a mark, and how many there were."""
+    """Replace credentials by a mark; return the text and their number."""
     lowered = text.lower()
     count = 0
     for hint, pattern in CREDENTIALS:
         if hint in lowered:
-            text, found = pattern.subn(_mask, text)
-            count += found
+            text, replaced = pattern.subn(_mask, text)
+            count += replaced
     if "private key-----" in lowered:
-        text, found = PRIVATE_KEY.subn(_mask_key, text)
-        count += found
+        text, replaced = PRIVATE_KEY.subn(_mask_key, text)
+        count += replaced
     return text, count
 
 

@@ -1,8 +1,7 @@
-"""pages.sqlite: what is known of pages, and the text of their chunks.
+"""The tables of ``pages.sqlite``: documents, their chunks, and metadata of the index.
 
-A document's rows, for reading and for matching, are written in one transaction: a reader sees a
-page before or after a change, never between. A chunk's row number is never used again: to whoever
-holds one, it stands for the same text or for none.
+All rows of a document are written in one transaction: a reader sees it before or after a change,
+never between. A row number is never reused: it means the same chunk text forever, or no row.
 """
 
 import json
@@ -20,7 +19,7 @@ from ingest.store.sqlite import Database, damaged
 from ingest.store.tokens import Tokens
 
 SCHEMA_VERSION = 3
-"""Part of the index's identity: raise it when rows or terms are made in another way."""
+"""Part of the index's identity: raise it when rows or terms are made differently."""
 
 _SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -57,18 +56,18 @@ _DOCUMENTS = "SELECT number, path, prefix, signature, title, owner, tags, update
 
 @dataclass(frozen=True, slots=True)
 class StoredDocument:
-    """A page as stored: what tells whether it has to be read again."""
+    """A stored document, with the values that show whether it has to be read again."""
 
     number: int
     prefix: str
-    """What its chunk ids begin with."""
+    """Prefix of its chunk ids."""
     signature: str
     info: DocumentInfo
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """What writing one page did to its chunks."""
+class ChunkChanges:
+    """Numbers of chunks that a write of one document added, changed, deleted or left alone."""
 
     added: int = 0
     updated: int = 0
@@ -76,8 +75,8 @@ class Change:
     unchanged: int = 0
 
 
-class Pages:
-    """The database of one index folder. Safe to read from several threads; one writes."""
+class DocumentTables:
+    """The database of one index folder. Several threads may read; one may write."""
 
     def __init__(self, path: Path, *, create: bool = False) -> None:
         schema = _SCHEMA + keywords.SCHEMA + tokens.SCHEMA
@@ -95,7 +94,7 @@ class Pages:
     def close(self) -> None:
         self._database.close()
 
-    # -- what is known of the index as a whole
+    # -- the index as a whole
 
     def meta(self) -> dict[str, str]:
         with self._database.reading() as db:
@@ -107,13 +106,13 @@ class Pages:
             _grow_generation(db)
 
     def generation(self) -> int:
-        """Grows with every write."""
+        """Number that grows with every write."""
         with self._database.reading() as db:
-            found = db.execute("SELECT value FROM meta WHERE key = 'generation'").fetchone()
-        return int(found[0]) if found else 0
+            row = db.execute("SELECT value FROM meta WHERE key = 'generation'").fetchone()
+        return int(row[0]) if row else 0
 
     def counts(self) -> tuple[int, int]:
-        """Documents and chunks."""
+        """Numbers of documents and of chunks."""
         with self._database.reading() as db:
             documents, chunks = db.execute(
                 "SELECT (SELECT count(*) FROM documents), (SELECT count(*) FROM chunks)"
@@ -124,8 +123,8 @@ class Pages:
 
     def write(
         self, info: DocumentInfo, prefix: str, signature: str, chunks: Sequence[Chunk]
-    ) -> Change:
-        """Replace a page by these chunks; rows of chunks that stay the same stay."""
+    ) -> ChunkChanges:
+        """Replace a document's chunks by these; rows of unchanged chunks stay."""
         with self._database.writing() as db:
             (number,) = db.execute(
                 "INSERT INTO documents (path, prefix, signature, title, owner, tags, updated_at)"
@@ -137,7 +136,7 @@ class Pages:
             ).fetchone()
             wanted = {chunk.id: chunk.hash for chunk in chunks}
             stored = {
-                # An id that another page has left behind never stands for the same row.
+                # The id may belong to a row of another document, which has to go.
                 id_: (row, hash_ if document == number else "")
                 for row, document, id_, hash_ in db.execute(
                     "SELECT row, document, id, hash FROM chunks WHERE document = ?"
@@ -155,45 +154,45 @@ class Pages:
                     )
                 else:
                     _insert_row(db, number, chunk)
-            keywords.write_page(db, number, chunks)
+            keywords.write_document(db, number, chunks)
             _grow_generation(db)
         updated = len(stale.keys() & wanted.keys())
-        return Change(
+        return ChunkChanges(
             added=len(wanted.keys() - stored.keys()),
             updated=updated,
             deleted=len(stale) - updated,
             unchanged=len(stored) - len(stale),
         )
 
-    def delete(self, path: str) -> Change:
-        """Take a page out with all its chunks."""
+    def delete(self, path: str) -> ChunkChanges:
+        """Delete a document with all its chunks."""
         with self._database.writing() as db:
-            found = db.execute("SELECT number FROM documents WHERE path = ?", (path,)).fetchone()
-            number = found[0] if found else 0
+            row = db.execute("SELECT number FROM documents WHERE path = ?", (path,)).fetchone()
+            number = row[0] if row else 0
             stored = db.execute("SELECT row FROM chunks WHERE document = ?", (number,))
             rows = [row for (row,) in stored]
             _delete_rows(db, rows)
-            keywords.delete_page(db, number)
+            keywords.delete_document(db, number)
             db.execute("DELETE FROM documents WHERE number = ?", (number,))
             _grow_generation(db)
-        return Change(deleted=len(rows))
+        return ChunkChanges(deleted=len(rows))
 
     # -- reading
 
     def documents(self) -> dict[str, StoredDocument]:
-        """All pages by path."""
+        """All documents by path."""
         with self._database.reading() as db:
             stored = map(_document, db.execute(f"{_DOCUMENTS} ORDER BY path").fetchall())
         return {document.info.path: document for document in stored}
 
     def document(self, name: str) -> StoredDocument | None:
-        """A page by its path, or else by what its chunk ids begin with."""
+        """Return a document by its path, or else by the prefix of its chunk ids."""
         with self._database.reading() as db:
-            found = db.execute(
+            row = db.execute(
                 f"{_DOCUMENTS} WHERE path = :name OR prefix = :name ORDER BY path = :name DESC",
                 {"name": name},
             ).fetchone()
-        return _document(found) if found else None
+        return _document(row) if row else None
 
     def hashes(self) -> dict[str, tuple[str, str]]:
         """Path and content hash by chunk id."""
@@ -216,44 +215,44 @@ class Pages:
     def origins(self, rows: Collection[int]) -> dict[int, tuple[int, str, str]]:
         """Document number, id and content hash by row."""
         with self._database.reading() as db:
-            found = db.execute(
+            stored = db.execute(
                 "SELECT row, document, id, hash FROM chunks"
                 " WHERE row IN (SELECT value FROM json_each(?))",
                 (json.dumps(list(rows)),),
             )
-            return {row: (document, id_, hash_) for row, document, id_, hash_ in found}
+            return {row: (document, id_, hash_) for row, document, id_, hash_ in stored}
 
     def passages(self, rows: Collection[int]) -> dict[int, Passage]:
-        """Passages by row; a row that is gone is left out."""
+        """Passages by row number; deleted rows are left out."""
         with self._database.reading() as db:
-            found = db.execute(
+            stored = db.execute(
                 "SELECT * FROM passages WHERE row IN (SELECT value FROM json_each(?))",
                 (json.dumps(list(rows)),),
             )
-            return {row: _passage(columns) for row, *columns in found}
+            return {row: _passage(columns) for row, *columns in stored}
 
     def passages_by_id(self, ids: Collection[str]) -> dict[str, Passage]:
         with self._database.reading() as db:
-            found = db.execute(
+            stored = db.execute(
                 "SELECT * FROM passages WHERE id IN (SELECT value FROM json_each(?))",
                 (json.dumps(list(ids)),),
             )
-            passages = [_passage(columns) for _row, *columns in found]
+            passages = [_passage(columns) for _row, *columns in stored]
         return {passage.id: passage for passage in passages}
 
     def rows_of(self, ids: Collection[str]) -> set[int]:
         with self._database.reading() as db:
-            found = db.execute(
+            stored = db.execute(
                 "SELECT row FROM chunks WHERE id IN (SELECT value FROM json_each(?))",
                 (json.dumps(list(ids)),),
             )
-            return {row for (row,) in found}
+            return {row for (row,) in stored}
 
-    def page(self, path: str) -> list[Passage]:
-        """All chunks of a page, in order."""
+    def passages_of(self, path: str) -> list[Passage]:
+        """All chunks of a document, in order."""
         with self._database.reading() as db:
-            found = db.execute("SELECT * FROM passages WHERE path = ? ORDER BY position", (path,))
-            return [_passage(columns) for _row, *columns in found]
+            rows = db.execute("SELECT * FROM passages WHERE path = ? ORDER BY position", (path,))
+            return [_passage(columns) for _row, *columns in rows]
 
 
 def _document(columns: Sequence[Any]) -> StoredDocument:

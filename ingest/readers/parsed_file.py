@@ -1,7 +1,7 @@
-"""What a reader makes of a file: the lines that are shown, and the blocks they form.
+"""The output of a reader: the lines of a file that are shown, and the blocks that they form.
 
-A line keeps the number it has in the file as stored, whatever was taken out around it, so that a
-citation opens the right place even where the shown text is not the source itself (HTML, notebooks).
+Each shown line keeps its number in the file as stored. So a citation opens the right lines even if
+the shown text differs from the source, as in HTML and notebooks.
 """
 
 from collections.abc import Sequence
@@ -10,12 +10,12 @@ from typing import Literal
 
 from ingest.errors import IngestError
 
-Kind = Literal["heading", "prose", "table", "code"]
+BlockKind = Literal["heading", "prose", "table", "code"]
 Syntax = Literal["markdown", "rst", "plain"]
 
 
 class UnreadableDocument(IngestError):
-    """A file that cannot be indexed; ``reason`` begins with its kind, such as ``empty``."""
+    """A file that cannot be indexed. ``reason`` begins with a keyword such as ``empty``."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -24,46 +24,46 @@ class UnreadableDocument(IngestError):
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A stretch of lines that belongs together: ``lines[start:end]`` of its reading."""
+    """Lines that belong together: ``lines[start:end]`` of the file."""
 
-    kind: Kind
+    kind: BlockKind
     start: int
     end: int
     level: int = 0
     """Depth of a heading, from 1; 0 for everything else."""
     label: str = ""
-    """A heading's words as a reader sees them."""
+    """Words of a heading, without markup."""
     parts: tuple["Block", ...] = ()
-    """Smaller blocks it consists of: where it is cut when it is too large."""
+    """Smaller blocks inside: a block that is too large is cut between them."""
     header: int = 0
-    """First lines that every piece of it repeats: a fence's opening, a table's head."""
+    """Number of first lines that every piece repeats: a fence's opening, a table's head."""
     footer: int = 0
-    """Last lines that every piece of it repeats: a fence's closing."""
+    """Number of last lines that every piece repeats: a fence's closing."""
     head: tuple[int, int] = (0, 0)
-    """Lines above it that are repeated where it stands without them: its columns' names."""
+    """Earlier lines with the names of its columns, repeated in a chunk that lacks them."""
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """The text of a file in the order it is read."""
+class ParsedFile:
+    """Text of a file in reading order."""
 
     syntax: Syntax
     lines: tuple[str, ...]
     blocks: tuple[Block, ...]
     numbers: tuple[int, ...] = ()
-    """Line numbers in the file; empty when they are simply 1, 2, 3."""
+    """Line numbers in the file as stored; empty if they are 1, 2, 3 and so on."""
     title: str = ""
-    """What the format itself calls the page."""
+    """Title from the format itself, such as HTML's ``<title>``."""
     masked: int = 0
-    """Credentials that the reader replaced by a mark, where only it can see the text."""
+    """Number of credentials that the reader has masked, in a format that hides its text."""
 
     def number(self, index: int) -> int:
-        """The number, in the file as stored, of ``lines[index]``."""
+        """Return the number of ``lines[index]`` in the file as stored."""
         return self.numbers[index] if self.numbers else index + 1
 
 
 def covering(blocks: Sequence[Block], lines: Sequence[str], start: int, end: int) -> list[Block]:
-    """Stretch blocks over every line between them that has text, so that none is lost."""
+    """Extend blocks over all lines between them that have text, so that no line is lost."""
     covered: list[Block] = []
     position = start
     for block in blocks:
