@@ -182,7 +182,7 @@ def report(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show what the docs could not answer, thumbs down, old pages, cost and latency."""
+    """Show unanswered questions, thumbs down, old pages, cost and latency."""
     from bot.report.cli import print_report, read_last_days, write_page
 
     figures, links = read_last_days(context.obj.journal, days)

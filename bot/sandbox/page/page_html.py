@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from bot.sandbox.page import marks
 from bot.sandbox.page.emoji import emoji
-from bot.sandbox.page.marks import NameOf, Part
+from bot.sandbox.page.styled_text import NameOf, Part
 from bot.sandbox.workspace.refusal import Json
 from ingest.html_templates import open_templates
 
