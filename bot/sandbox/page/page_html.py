@@ -9,7 +9,7 @@ from markdown_it.common.utils import escapeHtml
 from markdown_it.renderer import RendererHTML
 from markupsafe import Markup
 
-from bot.sandbox.page import marks
+from bot.sandbox.page import styled_text
 from bot.sandbox.page.emoji import emoji
 from bot.sandbox.page.styled_text import NameOf, Part
 from bot.sandbox.workspace.refusal import Json
@@ -63,19 +63,19 @@ def _markdown(text: object) -> Markup:
 
 
 def _mrkdwn(text: object, surface: Surface) -> list[Part]:
-    return marks.mrkdwn(str(text), surface.name_of)
+    return styled_text.mrkdwn(str(text), surface.name_of)
 
 
 def _inline_mrkdwn(text: object, surface: Surface) -> list[Part]:
-    return list(marks.inline_mrkdwn(str(text), surface.name_of))
+    return list(styled_text.inline_mrkdwn(str(text), surface.name_of))
 
 
 def _lines(text: object) -> list[Part]:
-    return marks.lines(str(text))
+    return styled_text.lines(str(text))
 
 
 def _rich_words(elements: list[Json], surface: Surface) -> list[Part]:
-    return marks.rich_words(elements, surface.name_of)
+    return styled_text.rich_words(elements, surface.name_of)
 
 
 def _is_web_address(url: object) -> bool:
