@@ -20,6 +20,7 @@ from agent.model.profiles import Profile
 from agent.passages import BlockParam, passage_blocks
 from ingest.documents import DEFAULT_BUDGET, Passage
 from ingest.index import Index
+from ingest.shorten import shorten_middle
 
 MessageParam = dict[str, Any]
 """A message of a request."""
@@ -42,7 +43,7 @@ def fitted(conversation: Conversation, tokens: int) -> Conversation:
     """
     limit = tokens * _CHARACTERS_A_TOKEN
     turns = [
-        replace(turn, text=_cut(turn.text.strip(), limit // _TURN_SHARE))
+        replace(turn, text=shorten_middle(turn.text.strip(), limit // _TURN_SHARE))
         for turn in conversation.earlier
     ]
     omitted = _omitted([len(_message(turn)["content"][0]["text"]) for turn in turns], limit)
@@ -76,7 +77,7 @@ def question(
     """The newest turn's message: the turn itself, then everything that is true only now."""
     limit = tokens * _CHARACTERS_A_TOKEN // _TURN_SHARE
     newest = conversation.turns[-1]
-    words = _text(_quoted(replace(newest, text=_cut(newest.text.strip(), limit))))
+    words = _text(_quoted(replace(newest, text=shorten_middle(newest.text.strip(), limit))))
     if profile.cache:
         words["cache_control"] = {"type": "ephemeral", "ttl": "1h"}
     content = [words]
@@ -154,14 +155,6 @@ def _quoted(turn: Turn) -> str:
     words = _ELEMENT.sub("&lt;", turn.text.strip())
     words = words or "(no words: this asks for help with the messages above in the thread)"
     return f'<message from="{name}"{kind}>\n{words}\n</message>'
-
-
-def _cut(text: str, limit: int) -> str:
-    """The text, or its beginning and end if it is longer than ``limit`` characters."""
-    if len(text) <= limit:
-        return text
-    head, tail = limit * 2 // 3, limit // 3
-    return f"{text[:head]}\n[… {len(text) - head - tail:,} characters left out …]\n{text[-tail:]}"
 
 
 def _text(text: str) -> BlockParam:

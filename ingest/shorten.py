@@ -4,6 +4,7 @@ All packages may import this module, so it is at the bottom of the import layers
 between a letter and its accent, inside a joined emoji, or between the halves of a surrogate pair.
 """
 
+import re
 from unicodedata import category
 
 _JOINER = "\u200d"
@@ -22,12 +23,14 @@ def shorten_end(text: str, limit: int) -> str:
     return text[: _boundary(text, limit - 1, -1)].rstrip() + "…"
 
 
-def shorten_middle(text: str, limit: int, *, tail: float = 1 / 3) -> str:
+def shorten_middle(
+    text: str, limit: int, *, tail: float = 1 / 3, whole: re.Pattern[str] | None = None
+) -> str:
     """Return the text, or its beginning and end: at most ``limit`` characters.
 
     A line between them says how many characters are left out. ``tail`` is the share of the result,
-    from 0 to 1, that comes from the end. If there is no room for the line, only the beginning is
-    returned.
+    from 0 to 1, that comes from the end. No match of ``whole`` is cut in two. If there is no room
+    for the line, only the beginning is returned.
     """
     if len(text) <= limit:
         return text
@@ -37,6 +40,11 @@ def shorten_middle(text: str, limit: int, *, tail: float = 1 / 3) -> str:
     in_tail = int(room * tail)
     head_end = _boundary(text, room - in_tail, -1)
     tail_start = _boundary(text, len(text) - in_tail, +1)
+    for match in whole.finditer(text) if whole else ():
+        if match.start() < head_end < match.end():
+            head_end = match.start()
+        if match.start() < tail_start < match.end():
+            tail_start = match.end()
     return text[:head_end] + _omission(tail_start - head_end) + text[tail_start:]
 
 

@@ -3,11 +3,13 @@
 import re
 from functools import lru_cache
 
+from ingest.invisible import BIDI_CONTROLS, DIRECTION_MARKS, JOINERS, TAGS, ZERO_WIDTH, char_class
+
 _TRIES = 2_000
 """Most places to look at for one needle; after these it counts as not found."""
 _LONGEST_ADDRESS = 2_000
-INVISIBLE = re.compile("[\u200b-\u200f\u2060-\u2064\ufeff\u00ad\u202a-\u202e\u2066-\u2069]")
-HIDDEN = re.compile("[\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
+INVISIBLE = re.compile(char_class(BIDI_CONTROLS, DIRECTION_MARKS, JOINERS, ZERO_WIDTH))
+HIDDEN = re.compile(char_class(BIDI_CONTROLS, TAGS))
 """Characters that make a text look different from what it is."""
 TYPOGRAPHIC = str.maketrans(
     {"“": '"', "”": '"', "„": '"', "‘": "'", "’": "'", "‚": "'", "«": '"', "»": '"', "…": "..."}

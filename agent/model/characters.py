@@ -3,8 +3,10 @@
 import re
 from typing import Any
 
+from ingest.invisible import ASCII_CONTROLS, LATIN_CONTROLS, char_class
+
 _MARKUP = re.compile(r"[*_`\[\]<>|\n]+")
-_CONTROLS = re.compile(r"[^\n\t\x20-\x7e\xa0-\U0010ffff]")
+_CONTROLS = re.compile(char_class(ASCII_CONTROLS, LATIN_CONTROLS))
 
 
 def encodable(value: Any) -> Any:

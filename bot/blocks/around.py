@@ -8,6 +8,7 @@ from agent.answer import Answer
 from bot.blocks.elements import Block, actions, button, code, context, link
 from bot.reading.mrkdwn import escape
 from ingest.documents import DocumentInfo, Passage
+from ingest.shorten import shorten_end
 
 FEEDBACK, PASSAGES, HUMAN = "footnote_feedback", "footnote_passages", "footnote_human"
 """Action ids of the buttons; each button's value starts with the answer's id."""
@@ -17,7 +18,7 @@ AGAIN = "footnote_again"
 
 _SOURCES_ROOM = 1_900
 _SOURCES_SHOWN = 10
-_ID_SHOWN = 300
+_ID_SHOWN, _NAME_SHOWN = 300, 120
 
 _VERDICTS = {
     "partly": ":warning: *Partly in the docs.* Words marked ⚠ are not in the passage"
@@ -108,8 +109,8 @@ def _source(passage: Passage, state: DocsState) -> str:
     name = (
         " > ".join(dict.fromkeys(filter(None, (passage.title, *passage.heading)))) or passage.path
     )
-    ident = passage.id if len(passage.id) <= _ID_SHOWN else f"{passage.id[:_ID_SHOWN]}…"
-    parts = [link(f"[{ident}] {_short(name)}", passage.url)]
+    ident = shorten_end(passage.id, _ID_SHOWN)
+    parts = [link(f"[{ident}] {shorten_end(name, _NAME_SHOWN)}", passage.url)]
     if passage.path and len(passage.path) <= _ID_SHOWN:
         first, last = passage.lines
         lines = f" line {first}" if first == last else f" lines {first}-{last}"
@@ -118,12 +119,8 @@ def _source(passage: Passage, state: DocsState) -> str:
         if (age := state.age(info.updated_at)) is not None:
             parts.append(f"changed {ago(age)}")
         if info.owner:
-            parts.append(f"owner {escape(_short(info.owner))}")
+            parts.append(f"owner {escape(shorten_end(info.owner, _NAME_SHOWN))}")
     return " · ".join(parts)
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 120 else f"{text[:119]}…"
 
 
 def ago(age: timedelta) -> str:

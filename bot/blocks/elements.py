@@ -6,6 +6,7 @@ from typing import Any
 
 from bot.reading.addresses import openable
 from bot.reading.mrkdwn import escape
+from ingest.shorten import shorten_end
 
 Block = dict[str, Any]
 """One of Slack's layout blocks."""
@@ -75,4 +76,4 @@ def shortened(text: str, limit: int) -> str:
 
 
 def _plain(text: str, limit: int) -> Block:
-    return {"type": "plain_text", "text": text if len(text) <= limit else f"{text[: limit - 1]}…"}
+    return {"type": "plain_text", "text": shorten_end(text, limit)}

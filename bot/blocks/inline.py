@@ -10,9 +10,10 @@ from bot.blocks.anchors import ANCHOR, Anchored
 from bot.blocks.links import Addresses
 from bot.blocks.runs import Run, Runs, Style, stripped
 from bot.reading.addresses import openable
+from ingest.invisible import ASCII_CONTROLS, BIDI_CONTROLS, LATIN_CONTROLS, TAGS, char_class
 
 _STYLES: dict[str, Style] = {"strong_open": "bold", "em_open": "italic", "s_open": "strike"}
-_UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
+_UNSEEN = re.compile(char_class(ASCII_CONTROLS, LATIN_CONTROLS, BIDI_CONTROLS, TAGS))
 """Control characters, tags, and marks that turn the direction of words; code keeps even these."""
 _BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 

@@ -19,7 +19,6 @@ from bot.slack.identity import Identity
 MAX_OWN_CHARS = 20_000
 """Characters that are read of one message of an earlier answer."""
 MAX_QUESTION_CHARS = 12_000
-_UNLIMITED = 1_000_000
 _AROUND_AN_ANSWER = ("actions", "context_actions", "context", "divider")
 """Types of blocks with verdict, sources and buttons."""
 
@@ -42,8 +41,8 @@ def build_conversation(
 def question_text(question: Question, me: Identity, names: Names) -> str:
     """Return the asker's words as plain text, without Footnote's own mention."""
     message = {"text": question.text, "blocks": question.payload.get("blocks")}
-    text = message_text(without_own_mention(message, me.user_id), names, limit=_UNLIMITED)
-    return _shorten(text.strip(), MAX_QUESTION_CHARS)
+    text = message_text(without_own_mention(message, me.user_id), names, limit=MAX_QUESTION_CHARS)
+    return text.strip()
 
 
 def unread_notes(question: Question, thread: Sequence[ThreadMessage] = ()) -> list[str]:
@@ -125,12 +124,3 @@ def _join_parts(messages: Iterable[tuple[ThreadMessage, Turn | None]]) -> list[T
             turns.append(turn)
         previous = own_answer
     return turns
-
-
-def _shorten(text: str, limit: int) -> str:
-    """Return the head and the tail of a long text, with the size of the gap between."""
-    if len(text) <= limit:
-        return text
-    tail = limit // 4
-    gap = len(text) - limit
-    return f"{text[: limit - tail]}\n[… {gap} characters left out …]\n{text[-tail:]}"

@@ -2,6 +2,15 @@
 
 import re
 
+from ingest.invisible import (
+    ASCII_CONTROLS,
+    BIDI_CONTROLS,
+    DIRECTION_MARKS,
+    JOINERS,
+    ZERO_WIDTH,
+    char_class,
+)
+
 ADDRESS = re.compile(r"(?:https?|ftp)://[^\s<>\"`\u0000-\u001f]+|mailto:[^\s<>\"`]+", re.IGNORECASE)
 BARE_HOST = re.compile(
     r"(?<![\w-])(?:(?=[\w-]{0,62}[^\W\d_])\w[\w-]{0,62}\.){1,9}[^\W\d_]{2,24}(?![\w-])"
@@ -9,7 +18,10 @@ BARE_HOST = re.compile(
 """Every repetition is bounded, as this runs on any text of a model."""
 _LINKABLE = re.compile(r"https?://[^/\s]|mailto:.", re.IGNORECASE)
 _MAX_LENGTH = 2_000
-_UNSAFE = re.compile(r"[\s|<>\"\\`\u0000-\u001f\u007f\u200b-\u200f\u202a-\u202e\u2060-\u206f]")
+_UNSAFE = re.compile(
+    r"[\s|<>\"\\`]|"
+    + char_class(ASCII_CONTROLS, BIDI_CONTROLS, DIRECTION_MARKS, JOINERS, ZERO_WIDTH)
+)
 
 
 def trimmed(address: str) -> str:

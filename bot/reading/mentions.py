@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from bot.reading.block_text import BlockReader
+from ingest.invisible import JOINERS, ZERO_WIDTH
 
 Message = Mapping[str, Any]
 
@@ -13,7 +14,7 @@ _ADDRESSED = re.compile(r"<(?:@|!subteam\^|!(?=here|channel|everyone))([A-Za-z0-
 _SEPARATORS = re.compile(r"\A[\s,:;–-]*")
 _BLANKS = " \t"
 _SENTENCE_SIGNS = tuple(".,;:!?)")
-_UNSEEN = " \t\r\n\u00a0\u200b\u200c\u200d\u2060\ufeff"
+_UNSEEN = " \t\r\n\u00a0" + "".join(JOINERS | ZERO_WIDTH)
 
 
 def mentions(message: Message, user_id: str) -> bool:

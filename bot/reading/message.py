@@ -13,6 +13,7 @@ from bot.reading.addresses import ADDRESS
 from bot.reading.block_text import BlockReader, items, string
 from bot.reading.mrkdwn import Names, no_names
 from bot.reading.repeats import covers, without_repeats
+from ingest.shorten import shorten_middle
 
 LIMIT = 4_000
 """Characters of one message that a model gets."""
@@ -20,10 +21,9 @@ LIMIT = 4_000
 RUNBOOK = re.compile(r"(?:run|play)[ _-]?book", re.IGNORECASE)
 """The word by which a link to a runbook is known."""
 
-_HEAD = 0.6
-"""Share of the head in a text that is shortened."""
+_TAIL = 0.4
+"""Share of the end in a text that is shortened."""
 _WORD = re.compile(rf"{ADDRESS.pattern}|\w{{1,60}}", re.IGNORECASE)
-_NOTE = "[shortened: {count} characters left out]"
 _PLACEHOLDER = "[no preview available]"
 _MESSAGES_DEEP = 3
 _FENCE = "%%%"
@@ -34,13 +34,17 @@ def message_text(
     message: Mapping[str, Any],
     names: Names = no_names,
     *,
-    limit: int = LIMIT,
+    limit: int | None = LIMIT,
     addresses: bool = True,
 ) -> str:
-    """The text of a message; ``addresses=False`` leaves out the addresses behind labels."""
+    """The text of a message, of at most ``limit`` characters; None for no limit.
+
+    ``addresses=False`` leaves out the addresses behind labels.
+    """
     parts = without_repeats(_message(message, BlockReader(names, addresses), 0))
     lines = (line for part in parts for line in part.split("\n") if line.strip() != _FENCE)
-    return _shortened("\n".join(lines), limit)
+    text = "\n".join(lines)
+    return text if limit is None else shorten_middle(text, limit, tail=_TAIL, whole=_WORD)
 
 
 def message_json(message: Mapping[str, Any]) -> dict[str, Any]:
@@ -113,18 +117,3 @@ def _field(field: Any, reader: BlockReader) -> str:
         return ""
     title, value = reader.read(field.get("title")).strip(), reader.read(field.get("value")).strip()
     return f"{title}: {value}" if title and value else title or value
-
-
-def _shortened(text: str, limit: int) -> str:
-    """The head and the tail of a text that is too long, cut within no word and no address."""
-    if len(text) <= limit:
-        return text
-    room = limit - len(_NOTE.format(count=len(text))) - 2
-    begin, end = int(room * _HEAD), len(text) - room + int(room * _HEAD)
-    for word in _WORD.finditer(text):
-        if word.start() < begin < word.end():
-            begin = word.start()
-        if word.start() < end < word.end():
-            end = word.end()
-    note = _NOTE.format(count=end - begin)
-    return "\n".join(filter(None, (text[:begin].rstrip(), note, text[end:].lstrip())))

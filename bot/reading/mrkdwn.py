@@ -9,6 +9,16 @@ import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 
+from ingest.invisible import (
+    ASCII_CONTROLS,
+    BIDI_CONTROLS,
+    DIRECTION_MARKS,
+    HALVES,
+    TAGS,
+    ZERO_WIDTH,
+    char_class,
+)
+
 Names = Callable[[str], str | None]
 """Id of a person, channel or group -> the name to show, or None if it is unknown."""
 
@@ -21,8 +31,7 @@ _TOKEN = re.compile(
 )
 _JOINER = "\u2060"
 _UNSEEN = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\xad\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff"
-    "\U000e0000-\U000e007f\ud800-\udfff]"
+    char_class(ASCII_CONTROLS - {"\r"}, BIDI_CONTROLS, DIRECTION_MARKS, ZERO_WIDTH, TAGS, HALVES)
 )
 """Characters that no screen shows, though they divide words or hide others; joiners of emoji stay.
 

@@ -60,7 +60,7 @@ class Part:
         if self.form == "rendered":
             return [
                 Part({"text": text}, {**self.payload, "piece": piece}, "plain")
-                for piece, text in enumerate(plain_parts(message_text(self.message)))
+                for piece, text in enumerate(plain_parts(message_text(self.message, limit=None)))
             ]
         if self.form == "plain":
             reference = self.payload["answer"]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 from slack_sdk import WebClient
 
 from bot.slack.clients import SLACK_FAILED, UNAVAILABLE, is_passing, slack_error
+from ingest.shorten import shorten_end
 
 if TYPE_CHECKING:
     from agent.trace import Progress
@@ -147,8 +148,7 @@ class ThreadStatus:
             self._changed.notify()
 
     def progress(self, progress: "Progress") -> None:
-        detail = " ".join(progress.detail.split())
-        detail = detail if len(detail) <= _SHORT else detail[: _SHORT - 1] + "…"
+        detail = shorten_end(" ".join(progress.detail.split()), _SHORT)
         lines = {
             "thinking": "is thinking…",
             "searching": f"is searching “{detail}”…",

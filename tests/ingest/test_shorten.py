@@ -1,11 +1,14 @@
 """Long texts: cut at the end or in the middle, never longer than their limit."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.shorten import shorten_end, shorten_middle
 
+WORD = re.compile(r"\w++")
 PIECES = st.sampled_from(
     ["a", "b ", "\n", "e\u0301", "👩\u200d🚒", "👍🏽", "\ud83d\ude00", "漢", "…"]
 )
@@ -46,3 +49,11 @@ def test_no_letter_is_cut_from_its_accent_and_no_emoji_in_two(whole: str, limit:
 
 def test_accents_without_end_are_cut_like_other_text() -> None:
     assert len(shorten_end("e" + "\u0301" * 1_000, 500)) == 500
+
+
+@given(st.lists(st.sampled_from(["word", "longer", "x"]), max_size=80), st.integers(60, 200))
+def test_no_match_of_what_has_to_stay_whole_is_cut_in_two(words: list[str], limit: int) -> None:
+    text = " ".join(words)
+    head, _, rest = shorten_middle(text, limit, whole=WORD).partition("\n[… ")
+    tail = rest.partition("…]\n")[2]
+    assert {*head.split(), *tail.split()} <= {*words}

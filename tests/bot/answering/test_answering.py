@@ -162,6 +162,17 @@ def test_content_that_slack_refuses_is_posted_as_plain_text(
     assert "<!channel>" not in reply["text"]
 
 
+def test_a_long_answer_in_plain_text_is_whole(slack: Slack, start: Start, script: Script) -> None:
+    start()
+    lines = [f"qctl drain --queue payments-{n} --wait --timeout 5m" for n in range(100)]
+    script.reply = lambda c: answered(c, "\n".join(["```", *lines, "```"]))
+    slack.post("fail", method="chat.postMessage", error="invalid_blocks")
+    say(slack, f"{AT} how do I drain the queues?")
+    wait_for(lambda: "payments-99 " in "".join(post["text"] for post in slack.posts()))
+    text = "\n".join(post["text"] for post in slack.posts())
+    assert [line for line in lines if line not in text] == []
+
+
 def test_content_refused_as_plain_text_too_is_one_short_line(slack: Slack, start: Start) -> None:
     start()
     slack.post("fail", method="chat.postMessage", error="invalid_blocks", times=2)

@@ -149,8 +149,8 @@ def test_what_is_too_long_keeps_titles_and_whole_addresses_and_says_what_it_left
     assert text.startswith("[FIRING:900] DiskFull\nnode-0 is full")
     assert "https://rb.test/disk" in text
     assert "https://am.test/silence?x=1" in text
-    assert "\n[shortened: " in text
-    assert "characters left out]\n" in text
+    assert "\n[… " in text
+    assert "characters left out …]\n" in text
 
 
 KEYS = """text blocks attachments elements fields type title value url style actions files message
@@ -188,7 +188,7 @@ def test_one_endless_line_is_cut_before_an_address_never_within() -> None:
     text = message_text({"text": "word " * 70 + "https://a.test/" + "x" * 5_000}, limit=400)
     assert text.startswith("word word")
     assert "https" not in text
-    assert text.endswith(" characters left out]")
+    assert text.endswith(" characters left out …]\n")
 
 
 def test_blocks_that_nobody_knows_are_searched_for_texts_but_not_for_what_a_click_shows() -> None:
@@ -260,7 +260,7 @@ def test_a_long_field_leaves_room_for_the_others() -> None:
     fields = [{"title": "Trace", "value": trace}, {"title": "Severity", "value": "page"}]
     text = message_text({"attachments": [{"title": "Crash", "fields": fields}]})
     assert text.startswith("Crash\nTrace: at frame 0\nat frame 1\n")
-    assert "\n[shortened: " in text
+    assert "\n[… " in text
     assert text.endswith("\nSeverity: page")
 
 
