@@ -1,8 +1,8 @@
 """A Slack message of any integration -> everything a reader sees in it, as plain text.
 
 Alert bots put their words into text, blocks, attachments, or blocks within attachments, and often
-say the same thing in two of them, one after the other: it is read once. Of a text that is too long
-the head and the tail are read.
+repeat the same text in two of them, one after the other: a repeat is left out. If a text is too
+long, its head and its tail are read.
 """
 
 import re
@@ -18,7 +18,7 @@ LIMIT = 4_000
 """Characters of one message that a model gets."""
 
 RUNBOOK = re.compile(r"(?:run|play)[ _-]?book", re.IGNORECASE)
-"""The word by which a link to a runbook is known."""
+"""The word that marks a link to a runbook."""
 
 _HEAD = 0.6
 """Share of the head in a text that is shortened."""
@@ -116,7 +116,7 @@ def _field(field: Any, reader: BlockReader) -> str:
 
 
 def _shortened(text: str, limit: int) -> str:
-    """The head and the tail of a text that is too long, cut within no word and no address."""
+    """Return the head and the tail of a text that is too long; words and addresses stay whole."""
     if len(text) <= limit:
         return text
     room = limit - len(_NOTE.format(count=len(text))) - 2
