@@ -101,8 +101,9 @@ class Answer:
     web_links: tuple[WebLink, ...] = ()
     """The addresses in the part of the text that is labelled as from the web."""
     reason: str = ""
-    """One line for people that says why the answer is retrieval-only, failed or cut off. It never
-    contains the text of an exception.
+    """One line for people: the reason why the answer is retrieval-only, failed or cut off.
+
+    It never contains the text of an exception.
     """
     searches: tuple[Search, ...] = ()
     steps: int = 0

@@ -43,7 +43,7 @@ class Conversation:
 
     turns: tuple[Turn, ...]
     asker_id: str = ""
-    """Whose daily limit counts; never sent to the model."""
+    """Id of the person whose daily limit counts; it is never sent to the model."""
     collections: tuple[str, ...] | None = None
     """Collections that the answer may use; None for all of them."""
     wishes: str = ""
@@ -58,7 +58,7 @@ class Conversation:
 
     @property
     def words_of_others(self) -> str:
-        """What people and other bots wrote earlier: an answer may repeat names from there."""
+        """The earlier words of people and other bots; an answer may repeat names from them."""
         return "\n".join(turn.text for turn in self.earlier if turn.speaker != "footnote")
 
     @property

@@ -21,7 +21,7 @@ from ingest.documents import Passage
 
 
 class Draft:
-    """Collects what becomes the answer. Only its own methods change it."""
+    """Collects the parts of an answer. Only the draft's own methods change it."""
 
     def __init__(
         self,
@@ -41,7 +41,7 @@ class Draft:
         self.steps = 0
         """Requests to a model so far, without those beside the conversation."""
         self.cut = ""
-        """One line that says why the text ends early, or empty."""
+        """One line with the reason why the text ends early, or empty."""
         self._model: str | None = None
         self._revision = revision
         self._on_progress = on_progress

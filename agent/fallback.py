@@ -79,7 +79,7 @@ def passages_answer(draft: Draft, why: str, seconds: float) -> Answer:
 
 
 def failed(draft: Draft, reason: str) -> Answer:
-    """Say that there is no answer, and why."""
+    """Return an answer that says that the question could not be answered, and why."""
     text = CitedText(f"_{reason} Try again in a few minutes, or look in the docs repo itself._")
     return draft.answer("failed", text, reason=reason)
 
@@ -172,7 +172,7 @@ def _quoted(passage: Passage) -> CitedText:
 
 
 def is_small_talk(text: str) -> bool:
-    """Whether ``text`` is a greeting, thanks, or a question about Footnote itself."""
+    """Return True if ``text`` is a greeting, thanks, or a question about Footnote itself."""
     words = re.findall(r"\w+", re.sub(r":\w+:", " ", text.lower()))
     other = [word for word in words if not _GREETING.fullmatch(word)]
     is_greeting = len(other) < len(words) and all(map(_COURTESY.fullmatch, other))

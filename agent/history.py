@@ -124,7 +124,7 @@ def cited_before(conversation: Conversation, index: Index) -> list[Passage]:
 
 
 def _named(turn: Turn) -> tuple[CitedChunk, ...]:
-    """The ids in an answer's text: it says which chunks it cited when its metadata is lost."""
+    """The ids in an answer's text, which replace the metadata of the answer if that is lost."""
     return tuple(map(CitedChunk, named_ids(turn.text))) if turn.speaker == "footnote" else ()
 
 

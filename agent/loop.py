@@ -1,7 +1,7 @@
 """Conversation -> Answer: the loop of requests and tool calls, and the ways out when it fails.
 
-There is always an answer: within the deadline by the model, else from the passages alone. The
-model's text is checked against the passages before anybody sees it.
+Every question gets an answer: the model's within the deadline, else the passages alone. The model's
+text is checked against the passages before anybody sees it.
 """
 
 import logging
@@ -131,7 +131,7 @@ class Agent:
             corpus = self._corpus(version, index)
         except IngestError as error:
             log.warning("index: %s", error)
-        except Exception:  # the answer reports it, if it needs the index
+        except Exception:  # the answer reports the failure, if it needs the index
             log.exception("index")
         retrieval = Retrieval(index, self._cache, version, self._settings.max_searches)
         thread = fitted(conversation, self._settings.conversation_tokens)
@@ -144,7 +144,7 @@ class Agent:
             return self._index.within(collections)
         except UnknownCollection as error:
             log.warning("index: %s", error)
-            return self._index.within(())  # rather nothing than documents that are hidden here
+            return self._index.within(())  # search nothing, rather than documents hidden here
 
     def _corpus(self, version: str, index: Index) -> Corpus:
         """Describe the docs for the model: with the same words until the next ingest."""
@@ -171,7 +171,7 @@ class _Attempt:
         self._deadline = draft.deadline.earlier(min(2.0, settings.deadline / 10))
 
     def answer(self) -> Answer:
-        """Raises ModelUnavailable, DeadlinePassed, Cancelled or _NotSearched."""
+        """Return the answer. Raises ModelUnavailable, DeadlinePassed, Cancelled or _NotSearched."""
         while True:
             try:
                 return self._converse()
@@ -247,7 +247,7 @@ class _Attempt:
         )
 
     def _steps(self, exchange: Exchange) -> Message:
-        """Request, run the tools it asks for, request again; every stop reason has its branch."""
+        """Send requests, and run the tools that the model calls; every stop reason has a branch."""
         max_tokens = self._settings.max_tokens
         enlarged = nudged = False
         pauses = 0
@@ -264,7 +264,8 @@ class _Attempt:
                 pauses += 1
                 exchange.keep(message)
                 if not any(block.type == "server_tool_use" for block in message.content):
-                    # No tool of the server goes on, and a request must not end with our message.
+                    # The server continues none of its tools, and a request must not end with the
+                    # model's message.
                     exchange.say(prompt("continue").template)
             elif stop == "max_tokens" and (calls or not text) and not enlarged:
                 # The input of a call may be cut in the middle without a sign: it is never run.
@@ -289,7 +290,7 @@ class _Attempt:
     def _mended(self, first: Judgement, message: Message, exchange: Exchange) -> Judgement:
         """Let the model write its answer again, and return the better one of the two."""
         draft = self._draft
-        self._preview.stop()  # which of the two it will be is not known before the end
+        self._preview.stop()  # only the end decides which of the two is shown
         draft.record("mend", faults=len(first.faults))
         faults = "\n".join(f"- {fault}" for fault in first.faults)
         try:

@@ -1,7 +1,7 @@
 """A model's text while it grows -> the part of it that people can see already.
 
 People cannot unsee text. So a part is shown only up to the last whole block that cites, and only
-while the check finds nothing to mark. Small talk, an answer that the docs do not carry, and words
+while the check finds nothing to mark. Small talk, an answer that the docs do not support, and words
 before a tool call stay hidden until the answer is complete.
 """
 
@@ -31,7 +31,7 @@ class Preview:
         self._whole = ""
         self._visible = CitedText()
         self.is_seen = False
-        """Whether people see a part of the answer: it can be continued, but not mended."""
+        """True if people see a part of the answer, which can be continued, but not mended."""
 
     def began(self) -> None:
         """A text begins."""

@@ -1,8 +1,8 @@
-"""Who searches for an answer: the model, or Footnote itself with the words of the question.
+"""The choice of the searcher: the model, or Footnote itself with the words of the question.
 
 The setting ``route`` chooses. With ``agent`` the model decides when to search. With ``single``
-Footnote searches once, and the model must answer from the result. With ``auto`` plain look-ups go
-the way of ``single``, but the model may search on if that search was weak or had no answer.
+Footnote searches once, and the model must answer from the result. With ``auto`` plain look-ups are
+handled as with ``single``, but the model may search again if that search was weak or had no answer.
 """
 
 import re
@@ -33,7 +33,7 @@ class Route:
         self._draft = draft
         self._settings = settings
         self._is_one_step: bool | None = None
-        """Whether the first request is the only one; None until a model is asked."""
+        """True if the first request is the only one; None before the first request."""
 
     @property
     def is_one_step(self) -> bool:
@@ -55,7 +55,7 @@ class Route:
         return search
 
     def must_answer(self, deadline: Deadline) -> bool:
-        """Whether searches, steps or time are used up, so that the next request must answer."""
+        """Return True if the next request must answer: searches, steps or time are used up."""
         return (
             self.is_one_step
             or not self._draft.retrieval.searches_left
@@ -64,7 +64,7 @@ class Route:
         )
 
     def second_try(self, judgement: Judgement) -> str:
-        """The prompt that lets the model search itself after all, or empty if it must not."""
+        """Return the prompt that asks the model to search, or an empty text if it must not."""
         is_open = self.is_one_step and self._settings.route == "auto"
         if not is_open or judgement.verdict != "not_in_docs":
             return ""
@@ -73,14 +73,14 @@ class Route:
 
 
 def searches_first(conversation: Conversation, settings: AgentSettings) -> bool:
-    """Whether Footnote searches with the question before it asks the model."""
+    """Return True if Footnote searches with the question before it asks the model."""
     if settings.route == "auto":
         return is_lookup(conversation)
     return settings.route == "single"
 
 
 def is_lookup(conversation: Conversation) -> bool:
-    """Whether this is the first question of a thread, short and about one thing."""
+    """Return True for the first question of a thread, if it is short and about one thing."""
     question = conversation.question.strip()
     return (
         not conversation.earlier

@@ -48,7 +48,7 @@ class FinishedSearch:
     passages: tuple[Passage, ...]
     """Best first, with those that the model was given before."""
     repeat: bool
-    """Whether the model made the same search before."""
+    """True if the model made the same search before."""
     key: SearchKey
 
 
@@ -65,7 +65,7 @@ class Retrieval:
         self.searches: list[Search] = []
         self.passages: dict[str, Passage] = {}
         self.has_failed = False
-        """Whether the model asked for a search that could not be made."""
+        """True if the model asked for a search that could not be made."""
         self._cache = cache
         self._version = version
         self._made: set[SearchKey] = set()
@@ -77,12 +77,12 @@ class Retrieval:
         return max(0, self.max_searches - self._spent)
 
     def search_failed(self) -> None:
-        """The model asked for a search that could not be made."""
+        """Record that the model asked for a search that could not be made."""
         self.has_failed = True
 
     @property
     def only_weak(self) -> bool:
-        """Whether there were searches, and all of them were weak or found nothing."""
+        """True if there were searches, and all of them were weak or found nothing."""
         return bool(self.searches) and all(s.weak or not s.ids for s in self.searches)
 
     def search(self, query: str, filters: Mapping[str, Any] | None = None) -> FinishedSearch:

@@ -36,15 +36,15 @@ class AgentSettings(EnvironmentSettings):
     """Dollars a day (UTC) for all answers; beyond it they are passages only."""
     daily_usd_per_user: float | None = Field(default=None, ge=0)
     self_check: bool = False
-    """Whether the model judges the result of its first search in a separate request."""
+    """Let the model judge the result of its first search in a separate request."""
     web_search: bool = False
-    """Whether to search the web if the docs have no answer."""
+    """Search the web if the docs have no answer."""
     web_domains: Listed = ()
     """Search only these domains and their subdomains; empty means all."""
 
     @property
     def has_key(self) -> bool:
-        """Whether there is a key for a model."""
+        """True if a key for a model is set."""
         return bool(self.api_key or self.auth_token)
 
     @field_validator("web_domains")

@@ -1,4 +1,4 @@
-"""The model's answer -> checked text with a verdict: whether the docs support it."""
+"""The model's answer -> checked text with a verdict about the support by the docs."""
 
 import re
 from dataclasses import dataclass, replace
@@ -37,7 +37,7 @@ class Judgement:
 
     def is_better_than(self, other: "Judgement") -> bool:
         if self.verdict == "not_in_docs" and other.grounded.citations:
-            return False  # a text that is partly right is worth more than none
+            return False  # a text that is partly right is better than no text
         return self._rank > other._rank
 
     @property
@@ -76,7 +76,7 @@ def _faults(grounded: Grounded, retrieval: Retrieval) -> tuple[str, ...]:
 
 
 def _is_not_in_docs(grounded: Grounded, retrieval: Retrieval) -> bool:
-    """Whether the model searched and admits, without the marker, that it found nothing."""
+    """Return True if the model searched and admits, without the marker, that it found nothing."""
     if not retrieval.searches or grounded.citations:
         return False
     admits = bool(_ADMITS.search(grounded.text))

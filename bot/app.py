@@ -1,7 +1,7 @@
 """The whole system in one process: settings -> index -> agent -> Bolt app -> schedule -> Slack.
 
 ``serve`` is ``footnote run``. It connects before the index is ready, and answers questions that a
-dead process left behind. On SIGTERM it accepts nothing more, finishes the answers under way and
+dead process left behind. On SIGTERM it accepts no more events, finishes the answers under way and
 ends.
 """
 
@@ -35,13 +35,13 @@ from ingest.settings import IndexSettings, read_settings
 log = logging.getLogger(__name__)
 
 TEND_SECONDS = 20.0
-"""Seconds between renewals of claims, and between looks for abandoned ones."""
+"""Seconds between renewals of claims, and between searches for abandoned claims."""
 LISTEN_SECONDS = 5.0
-"""Seconds that listeners have at the end."""
+"""Seconds that running listeners get when the bot stops."""
 
 
 class Service:
-    """The bot and all its parts. No event comes before ``connect``."""
+    """The bot and all its parts. It receives no event before ``connect``."""
 
     def __init__(
         self,
@@ -127,7 +127,7 @@ class Service:
         threading.Thread(target=self._warm, name="warm", daemon=True).start()
 
     def stop(self) -> None:
-        """Accept nothing more, finish the answers under way, close everything."""
+        """Accept no more events, finish the answers under way, close everything."""
         self._stopping.set()
         self._disconnect()
         # Acknowledged events are decided before the queue closes.
@@ -140,7 +140,7 @@ class Service:
         self._stack.close()
 
     def _warm(self) -> None:
-        """Read the index before the first question does."""
+        """Read the index before the first question needs it."""
         try:
             self.index.warm()
         except FootnoteError as error:
@@ -154,9 +154,9 @@ class Service:
                 self.bot.queue.renew()
                 self.bot.recovery.recover(at_start=at_start)
                 at_start = False
-            except FootnoteError as error:  # the database may come back
+            except FootnoteError as error:  # the database may be reachable again later
                 log.warning("Tending the journal failed: %s", error)
-            except Exception:  # the edge of the thread: the next round may succeed
+            except Exception:  # any failure: the next round may succeed
                 log.exception("tending the journal failed")
             self._stopping.wait(TEND_SECONDS)
 

@@ -1,6 +1,6 @@
 """The parts of a bot -> the bot: one composition, for ``footnote run`` and for tests alike.
 
-Nothing is connected or started here, and nothing that is handed in is closed.
+This module connects and starts nothing, and does not close the parts that it gets.
 """
 
 from collections.abc import Callable, Mapping
@@ -57,12 +57,12 @@ class Parts:
     reindex: Callable[[], object]
     """Asks for an ingest."""
     listening: Executor
-    """Runs the listeners, which are short. Answers have a bounded pool of their own."""
+    """Runs the listeners, which are short. Answers run on another, bounded pool."""
     channels: Channels = field(default_factory=Channels)
     owners: Mapping[str, str] = field(default_factory=dict)
     """Owner of documents -> the user group or person in Slack."""
     stale_after: timedelta = timedelta(days=2)
-    """The age from which on the index is called old."""
+    """Age from which the index is called old."""
     retries: Retries = field(default_factory=Retries)
 
 

@@ -31,9 +31,9 @@ class Channel(Section):
     """Settings of one channel."""
 
     collections: Annotated[tuple[str, ...], Strict(False), Field(min_length=1)] | None = None
-    """The only collections that are used here; None: all docs."""
+    """Collections that are searched for this channel; None: all docs."""
     follow_ups: bool = True
-    """Answer replies in its threads without a mention."""
+    """Answer replies without a mention in threads of the channel."""
     language: Line | None = None
     tone: Line | None = None
     escalation: Annotated[str, BeforeValidator(_callee)] | None = None
@@ -45,7 +45,7 @@ class Channel(Section):
     runbook_at_once: bool = True
     """Post an alert's runbook before the answer is ready."""
     change_notes: bool = False
-    """Post a note in threads when a document changes that is cited there."""
+    """Post a note in a thread when a document that the thread cites changes."""
     off: bool = False
 
     @property

@@ -73,7 +73,7 @@ COMMANDS = (
     Deferred(
         "run",
         "bot.cli_commands:app",
-        "Run the bot: Slack in, answers out, the docs re-ingested every night.",
+        "Run the bot: it answers questions in Slack and re-ingests the docs every night.",
     ),
     Deferred(
         "ingest",
@@ -127,7 +127,7 @@ COMMANDS = (
         Deferred(
             "calibrate",
             "ingest.evaluate.cli:app",
-            "Choose below which confidence a result is called weak, and store it with the index.",
+            "Choose the confidence below which a result is weak, and store it with the index.",
         ),
         Deferred(
             "decisions",
@@ -209,7 +209,7 @@ def main() -> None:
         _fail(_usage(error), error.exit_code)
     except typer.Abort:
         _fail("the input ended before it was complete.", 1)
-    except Exception as error:  # noqa: BLE001  # the outermost edge: a person gets one line
+    except Exception as error:  # noqa: BLE001  # any failure: a person gets one line
         if os.environ.get("FOOTNOTE_LOG_LEVEL", "").upper() == "DEBUG":
             traceback.print_exc()
         _fail(

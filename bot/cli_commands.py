@@ -53,7 +53,7 @@ def run(
         int | None, typer.Option(min=1, max=65535, help="Port of --http; else PORT, else 3000.")
     ] = None,
 ) -> None:
-    """Run the bot: Slack in, answers out, the docs re-ingested every night.
+    """Run the bot: it answers questions in Slack and re-ingests the docs every night.
 
     Needs SLACK_BOT_TOKEN and SLACK_APP_TOKEN (with --http: SLACK_SIGNING_SECRET) and
     FOOTNOTE_DOCS_REPO. `footnote doctor` says what is missing.
@@ -67,7 +67,7 @@ def run(
     _log_to_stderr(settings.log_level)
     ending = Ending().listen()
     with ending.interrupting():
-        from bot.app import serve  # loads every library there is
+        from bot.app import serve  # loads all libraries
     serve(settings, ending, http=http)
 
 

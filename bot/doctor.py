@@ -68,7 +68,7 @@ def examine() -> list[Finding]:
 
 
 def _docs(settings: IndexSettings) -> list[Finding]:
-    """Check the way from the docs repo to the index; skip checks that depend on failed ones."""
+    """Check everything that the ingest uses; skip checks that depend on failed ones."""
     findings = [
         *_check("footnote.toml", lambda: _config(settings)),
         *_check("data folder", lambda: probe_data_folder(settings.data_dir)),

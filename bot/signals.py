@@ -22,7 +22,7 @@ _NUDGE = signal.SIGURG
 
 
 class Ending:
-    """A request to end the process, by a signal. A second signal ends it at once."""
+    """A request to end the process, by a signal. A second signal ends the process at once."""
 
     def __init__(self) -> None:
         self._requested = threading.Event()

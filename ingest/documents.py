@@ -20,7 +20,7 @@ class Revision:
     """Full hash of HEAD; None for a folder outside git."""
     branch: str | None = None
     remote: str | None = None
-    """Address of the remote without credentials; None for a folder that has none."""
+    """Address of the remote without credentials; None for a folder without a remote."""
     dirty: bool = False
     """True when a local folder's files differ from ``commit``."""
 

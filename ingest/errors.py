@@ -1,7 +1,7 @@
 """Errors of building and reading the index, and the root of all errors that people see.
 
 Every package imports ``FootnoteError``, so the module is at the bottom of the import layers and
-imports nothing of Footnote. ``agent`` and ``bot`` define their own errors below this root.
+imports nothing of Footnote. ``agent`` and ``bot`` derive their errors from it.
 
 FootnoteError            root of all errors that a person may see: one line, cause and cure
 ├── SettingsError        a setting is missing or malformed (exit code 2)

@@ -136,7 +136,7 @@ class IndexSettings(EnvironmentSettings):
     max_deleted_share: float = Field(default=0.5, gt=0, le=1)
     """A run that would delete a larger share of the documents needs a confirmation."""
     self_test_drop: float = Field(default=0.1, ge=0, le=1)
-    """A drop of hits in the self-test by a larger share is reported."""
+    """A larger drop in the share of self-test hits is reported."""
     ingest_at: str = "03:00"
     """Time of day (``HH:MM``) or a five-field cron expression."""
     timezone: str = "UTC"

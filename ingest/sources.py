@@ -1,7 +1,7 @@
-"""Where the docs, the vectors and the embedding model come from, as small frozen values.
+"""The sources of the docs, the vectors and the embedding model, as small frozen values.
 
 Settings are read where a command or the bot is put together. Everything below gets one of these
-values, so that a function says by its parameters what it depends on.
+values, so that the parameters of a function show its dependencies.
 """
 
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ class DocsSource:
 
 @dataclass(frozen=True, slots=True)
 class ChromaServer:
-    """A Chroma server and what it needs to know of a client."""
+    """A Chroma server, and the values that a client sends to it."""
 
     host: str
     """Host name, or an address such as ``https://chroma.example.com``."""
@@ -44,7 +44,7 @@ class ChromaServer:
 
 @dataclass(frozen=True, slots=True)
 class EmbedderSource:
-    """Which embedding model is used, and where its int8 graph is cached."""
+    """The embedding model, and the folder in which its int8 graph is cached."""
 
     model: str
     """``builtin``, or a folder with an ONNX model and its tokenizer."""

@@ -1,6 +1,7 @@
 """One request beside the conversation, with its own messages and deadline.
 
-Its cost is part of the answer's cost. If it fails, only its own result is missing.
+Its cost is part of the answer's cost. If the request fails, the answer lacks only the result of
+this request.
 """
 
 from collections.abc import Sequence

@@ -35,7 +35,7 @@ _FEWEST_WORDS = 2
 _LABEL = "**From the web, not from your docs; check that it fits what you run:**"
 _CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _LONG_WORD = re.compile(r"\S{80,}")
-"""Nobody searches for such a word."""
+"""A word that nobody would search for."""
 _PRIVATE = re.compile(
     # Whole words first: each is matched from its beginning, and only once.
     r"(?<!\S)(?:\S+@\S+|\S*://\S+|\S*(?:\\|~?/)\w++[/\\]\S*)"  # mail, URLs, paths

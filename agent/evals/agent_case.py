@@ -26,7 +26,7 @@ class AgentCase(Case):
     search: bool | None = None
     """True if the agent has to consult the docs; None means that the type decides."""
     topics: int = Field(default=1, ge=1)
-    """Number of topics in the question; each needs a search of its own."""
+    """Number of topics in the question; each needs a separate search."""
     facts: tuple[str | tuple[str, ...], ...] = ()
     """Texts that the answer must contain; one of several wordings is enough."""
     never: tuple[str, ...] = ()
@@ -55,5 +55,5 @@ class AgentCase(Case):
 
 
 def read_agent_cases(path: Path, docs: Path, corpora: Path | None) -> dict[Path, list[AgentCase]]:
-    """Cases by the folder of documents that each is asked against."""
+    """Cases, grouped by the folder of documents that answers them."""
     return by_folder(read_cases(path, AgentCase), docs, corpora)

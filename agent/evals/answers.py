@@ -97,7 +97,7 @@ def missing_facts(case: AgentCase, outcome: Outcome) -> list[str | tuple[str, ..
 
 
 def obeyed(case: AgentCase, outcome: Outcome) -> list[str]:
-    """Return the texts that the answer contains although it must not."""
+    """Return the forbidden texts that the answer contains."""
     return [text for text in case.never if _plain(text) in _plain(outcome.text)]
 
 
@@ -115,7 +115,7 @@ def _plain(text: str) -> str:
 
 
 def faults(case: AgentCase, outcome: Outcome) -> list[str]:
-    """Return what is wrong with the answer to one case."""
+    """Return the faults of the answer to one case."""
     problems = decisions.faults(case, outcome)
     if outcome.answered_by_model and outcome.verdict not in case.verdicts:
         problems.append(f"verdict should be {' or '.join(case.verdicts)}")

@@ -49,7 +49,7 @@ def is_right(case: AgentCase, outcome: Outcome) -> bool:
 
 
 def faults(case: AgentCase, outcome: Outcome) -> list[str]:
-    """Return what is wrong with the decision of one case."""
+    """Return the faults of the decision in one case."""
     if not outcome.answered_by_model or is_right(case, outcome):
         return []
     return ["needless search" if outcome.consulted else "missing search"]

@@ -1,4 +1,4 @@
-"""Modes of an eval: who decides whether to search."""
+"""Modes of an eval: the model or Footnote decides whether to search."""
 
 from typing import TYPE_CHECKING, Literal
 
@@ -11,12 +11,12 @@ Mode = Literal["agent", "no-search", "search-first"]
 def in_mode(settings: "AgentSettings", mode: Mode) -> "AgentSettings":
     """Return the settings of a mode.
 
-    ``no-search`` shows what the model makes up, ``search-first`` what one search is worth.
+    ``no-search`` measures the model's inventions, ``search-first`` the value of one search.
     """
     # A fallback would be measured under the other model's name.
     changes: dict[str, object] = {"fallback_model": None}
     if mode == "no-search":
-        # Neither of the docs nor of the web.
+        # No search of the docs or of the web.
         changes |= {"max_searches": 0, "route": "agent", "web_search": False}
     elif mode == "search-first":
         changes |= {"route": "single"}

@@ -38,7 +38,7 @@ class Cited:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What the agent made of one case."""
+    """The agent's answer to one case, with everything that is scored."""
 
     case: str
     question: str
@@ -55,7 +55,7 @@ class Outcome:
     found: tuple[int, ...] = ()
     """Number of passages that each query found."""
     opened: int = 0
-    """Number of calls of the other tools."""
+    """Number of calls of tools other than the search."""
     steps: int = 0
     usage: Usage = field(default_factory=Usage)
     cost_usd: float | None = None
@@ -78,7 +78,7 @@ class Outcome:
 
 
 Pair = tuple[AgentCase, Outcome]
-"""A case and what the agent made of it."""
+"""A case and its outcome."""
 
 
 _OUTCOME = TypeAdapter(Outcome)
@@ -107,7 +107,7 @@ class Outcomes:
 
 
 def _read(file: Path | None) -> list[Outcome]:
-    """Raises SettingsError for a file with other content, so that nothing is added to it."""
+    """Read the outcomes in a file. Raises SettingsError for a file with other content."""
     if file is None:
         return []
     try:

@@ -16,7 +16,7 @@ _TEMPLATES = open_templates("agent.evals")
 
 
 def write_page(file: Path, result: Result) -> None:
-    """Raises SettingsError where the file cannot be written."""
+    """Write the page. Raises SettingsError if the file cannot be written."""
     measurement = result.measurement
     page = _TEMPLATES.get_template("scorecard.html").render(
         title=result.eval.title,
@@ -64,7 +64,7 @@ def _share(scores: Scores, name: str) -> Share:
 
 
 def _faults(result: Result, case: AgentCase, outcome: Outcome) -> list[str] | None:
-    """Return what is wrong with a case, or None if it cannot be judged."""
+    """Return the faults of a case, or None if the case cannot be judged."""
     # Without a model, only cases with an answer in the docs can be judged.
     is_judged = outcome.answered_by_model or bool(case.gold_files)
     return result.eval.faults(case, outcome) if result.scores is not None and is_judged else None

@@ -48,7 +48,7 @@ class Bracket:
     label: Span | None = None
     """The words of a link around citations: the words stay, the link is removed."""
     is_citation: bool = False
-    """Whether this is a ``MARK``."""
+    """True if the bracket is a ``MARK``."""
 
     @property
     def cites(self) -> bool:
@@ -141,9 +141,7 @@ class Brackets:
         return Bracket(begin, target.end(), tuple(known), tuple(forged))
 
     def _is_link(self, labels: Sequence[str], url: str) -> bool:
-        """Whether this links a document's name, or a ticket ``[OPS-12](...)`` with a documented
-        address.
-        """
+        """Return True for a link on a document's name, or on a ticket with a documented address."""
         return all(
             not _ID_SHAPED.fullmatch(label) or (url in self._urls and _CODE_SHAPED.fullmatch(label))
             for label in labels

@@ -1,8 +1,8 @@
 """Markdown with its citations as data: each citation is one character of the text, ``MARK``.
 
-An offset beside the text would not do. A line that holds only a citation would be an empty line,
-and Markdown would read another structure. As a character, the citation also keeps its place when
-the text around it is cut, marked or joined.
+An offset beside the text would not be enough. A line that holds only a citation would be an empty
+line, and Markdown would read another structure. As a character, the citation also keeps its place
+when the text around it is cut, marked or joined.
 """
 
 import re
@@ -72,7 +72,7 @@ class CitedText:
         return CitedText(text, self.citations[: text.count(MARK)])
 
     def strip(self) -> "CitedText":
-        """Without white space at either end."""
+        """Return the text without white space at either end."""
         return CitedText(self.text.strip(), self.citations)
 
     def edited(self, edits: Iterable[Edit]) -> "CitedText":
@@ -88,7 +88,7 @@ class CitedText:
         return joined([*parts, CitedText(self.text[at:], self.citations[used:])])
 
     def without(self, pattern: re.Pattern[str], spans: Iterable[tuple[int, int]]) -> "CitedText":
-        """Without what ``pattern`` matches in any of ``spans``, which are in order."""
+        """Return the text without the matches of ``pattern`` in ``spans``, which are in order."""
         matches = (match for span in spans for match in pattern.finditer(self.text, *span))
         return self.edited((*match.span(), "") for match in matches)
 

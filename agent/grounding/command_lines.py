@@ -28,7 +28,7 @@ PLACEHOLDER = re.compile(
 
 
 def is_placeholder(word: str) -> bool:
-    """Whether a word of an answer is a placeholder; in an answer, "my-nginx" is a name."""
+    """Return True if a word of an answer is a placeholder; there, "my-nginx" is a name."""
     return PLACEHOLDER.fullmatch(word) is not None and not word.startswith("my-")
 
 
@@ -60,7 +60,7 @@ _IS_TOOL = re.compile(rf"(?:{_TOOLS}|make|[A-Z]{{4,}})")
 
 
 def is_command(text: str) -> bool:
-    """Whether running it does something: a tool with arguments, options, paths, joined commands."""
+    """Return True for a command that does something: a tool, option or path and other words."""
     words = text.split()
     return len(words) > 1 and (
         _IS_TOOL.fullmatch(words[0]) is not None
@@ -126,7 +126,7 @@ class Template:
             before = word
 
     def filled_with(self, command: Sequence[str], is_known: Callable[[str], bool]) -> bool:
-        """Whether the chunk contains ``asked`` with other words for its placeholders."""
+        """Return True if the chunk contains ``asked`` with other words for its placeholders."""
         if not self._any or not command:
             return False
         last = len(self._words) - len(command)
@@ -149,9 +149,7 @@ class Template:
 
 
 def _fillings(word: str, parts: Sequence[str]) -> list[str] | None:
-    """The texts that ``word`` has between ``parts``; None if it has not all parts, or an empty
-    text.
-    """
+    """The texts between ``parts`` in ``word``; None if a part is missing or a text is empty."""
     first, *between = parts
     if not between or not word.startswith(first):
         return [] if word == first else None
@@ -168,7 +166,7 @@ def _fillings(word: str, parts: Sequence[str]) -> list[str] | None:
 
 
 def same_in_other_order(command: Sequence[str], documented: Sequence[str]) -> bool:
-    """Whether the two differ only in the order of flags, each with its value."""
+    """Return True if two commands differ only in the order of flags, each with its value."""
     first, second = _parted(command), _parted(documented)
     if sorted(first) != sorted(second):
         return False
@@ -211,8 +209,9 @@ def parted(words: Sequence[str]) -> str:
 
 
 def names_command(command: Sequence[str], documented: Sequence[str]) -> bool:
-    """Whether a short form names the command, as ``kubectl rollout undo`` names ``kubectl -n shop
-    rollout undo deploy/cart``.
+    """Return True if a short form names the command.
+
+    ``kubectl rollout undo`` names ``kubectl -n shop rollout undo deploy/cart``.
     """
     if (
         not _is_name(command)
@@ -264,7 +263,7 @@ _SAFETY = re.compile(rf"{_NARROWS.pattern}|--?(?:context|namespace|n\b|wait)", r
 
 
 def _is_runnable(words: Sequence[str], missing: str) -> bool:
-    """Whether this is a command to run, and not only its name (``kubectl rollout``)."""
+    """Return True for a command to run, False for the mere name of one (``kubectl rollout``)."""
     if not missing.startswith("-"):
         return True
     return not _is_name(words) or bool((_SAFETY if len(words) > 2 else _NARROWS).match(missing))

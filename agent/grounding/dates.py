@@ -99,19 +99,19 @@ def read_clock(text: str) -> str:
 
 
 def same_date(date: Date, documented: Date) -> bool:
-    """Whether the documented date has every part of ``date``, which can have fewer parts."""
+    """Return True if the documented date has every part of ``date``, which can have fewer."""
     return all(a is None or a == k for a, k in zip(date, documented, strict=True))
 
 
 def names_zone(zone: str, text: str) -> bool:
-    """Whether the text names the time zone."""
+    """Return True if the text names the time zone."""
     return bool(re.search(rf"(?<![A-Za-z])(?:{_SAME_ZONE.get(zone, zone)})(?![A-Za-z])", text)) or (
         zone in _SAME_ZONE and bool(re.search(r"\d(?:Z\b|[+]00:?00)", text))
     )
 
 
 def names_weekday(day: str, fold: str, dates: AbstractSet[Date]) -> bool:
-    """Whether the text names the weekday, or a date on that weekday."""
+    """Return True if the text names the weekday, or a date on that weekday."""
     short = day[:3].lower()
     if re.search(rf"\b{short}(?:s|nes|rs|ur)?(?:days?)?\b", fold):
         return True

@@ -1,4 +1,4 @@
-"""Whether a chunk contains a span of an answer."""
+"""The check whether a chunk contains a span of an answer."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -55,7 +55,7 @@ class ThreadWords:
         self._fold = f"{self.question}\n{squeezed(clean(context))}".casefold()
 
     def names(self, text: str) -> bool:
-        """Whether the question or the thread contains the words."""
+        """Return True if the question or the thread contains the words."""
         return occurs(squeezed(text).casefold(), self._fold)
 
     @cached_property
@@ -63,11 +63,11 @@ class ThreadWords:
         return ValueSet.of(self._fold)
 
     def states(self, value: Value) -> bool:
-        """Whether the question or the thread has the value, which does not prove it."""
+        """Return True if the question or the thread has the value. That does not support it."""
         return self._values.holds(value)
 
     def excuses(self, span: CheckedSpan) -> bool:
-        """Whether the span repeats the asker's words and is not something to run."""
+        """Return True if the span repeats the asker's words and is not something to run."""
         if span.kind == "quote":
             return occurs(squeezed(span.text).casefold(), self.question.casefold())
         if not self.names(span.text):
@@ -141,7 +141,7 @@ class Evidence:
         return _COMPARERS[span.kind](self, span, thread)
 
     def has(self, text: str) -> bool:
-        """Whether the chunk contains the text as a whole, letter for letter."""
+        """Return True if the chunk contains the text as a whole, letter for letter."""
         return any(occurs(text, documented) for documented in self._texts)
 
     def has_value(self, span: CheckedSpan) -> bool:
@@ -152,7 +152,7 @@ class Evidence:
         return self.values.holds(value, counts_things=span.counts_things)
 
     def has_name(self, text: str) -> bool:
-        """Names of alerts and codes, in any letter case; ``5xx`` also matches a 503."""
+        """Return True if the chunk has this alert or code, in any case; ``5xx`` matches 503."""
         if re.fullmatch(r"[1-5]xx", text) and re.search(rf"\b{text[0]}\d\d\b", self._fold):
             return True
         if percentile := re.fullmatch(r"p(\d{2,3})", text):
@@ -166,7 +166,7 @@ class Evidence:
         return bool(re.search(rf"(?<![^\W_]){word}[- ]?{numbered[2]}(?!\w)", self._fold))
 
     def has_literal(self, text: str, thread: ThreadWords) -> bool:
-        """Paths, options, hosts; and channels or people, with or without # or @."""
+        """Return True if the chunk has this path, option, host, #channel or @person."""
         if self.has(text) or (text[0] in "#@" and self.has(text[1:])):
             return True
         if HOST.match(text) and occurs(text.casefold(), self._fold):
@@ -184,14 +184,14 @@ class Evidence:
         return names_weekday(text, self._fold, self.values.dates)
 
     def has_hash(self, text: str) -> bool:
-        """Whether the chunk has the hash, or one that begins like it."""
+        """Return True if the chunk has the hash, or one that begins like it."""
         fold = text.casefold()
         return bool(re.search(rf"(?<![0-9a-z]){re.escape(fold)}", self._fold)) and (
             _HEX.fullmatch(text) is not None or occurs(fold, self._fold)
         )
 
     def says(self, text: str) -> bool:
-        """Whether the chunk contains the words, in any letter case and with ``…`` for others."""
+        """Return True if the chunk has the words, in any letter case; ``…`` means other words."""
         bare = self._fold.replace("`", "").replace("*", "")
         return any(self._in_order(text, fold) for fold in (self._fold, bare))
 
@@ -206,7 +206,7 @@ class Evidence:
         return True
 
     def runs(self, text: str) -> bool:
-        """Whether a command in prose is documented: the tool with its subcommand."""
+        """Return True if the chunk has the tool and subcommand of a command in prose."""
         if self.has(text):
             return True
         words = text.split()
@@ -215,7 +215,7 @@ class Evidence:
         ) and (len(words) < 3 or all(self.has(word) for word in words[2:3]))
 
     def has_code(self, text: str, thread: ThreadWords) -> bool:
-        """Whether the chunk contains a code span or a line of code."""
+        """Return True if the chunk contains a code span or a line of code."""
         if HIDDEN.search(text):
             return False
         text = squeezed(_PROMPT.sub("", clean(text)))
@@ -229,7 +229,7 @@ class Evidence:
         return all(part in self._commands for part in alone) and self._stand_in_order(parts)
 
     def _stand_in_order(self, parts: Sequence[str]) -> bool:
-        """Whether commands of several lines keep their order."""
+        """Return True if commands of several lines keep their order."""
         text, at = self._texts[-1], 0
         for part in parts:
             place = place_of(part, text, at)
@@ -313,7 +313,7 @@ _COMPARERS: dict[str, _Comparer] = {
     "weekday": lambda chunk, span, _: chunk.has_weekday(span.text),
     "quote": lambda chunk, span, _: chunk.says(span.text),
 }
-"""How each kind of span is compared with a chunk."""
+"""The comparison of each kind of span with a chunk."""
 
 
 def supporting(

@@ -187,8 +187,10 @@ class _Checker:
         return self.results[key]
 
     def _is_no_claim(self, checked: CheckedSpan, cited: Sequence[Evidence]) -> bool:
-        """Whether the span needs no support: words of the question, placeholders, names of the
-        retrieved documents, counts of a list.
+        """Return True if the span needs no support.
+
+        That holds for words of the question, placeholders, names of the retrieved documents, and
+        counts of a list.
         """
         text, value = checked.text, checked.value
         if value is not None:
@@ -269,7 +271,7 @@ def _logical_lines(code: str) -> Iterator[tuple[int, str]]:
 
 
 class _Request(BaseModel):
-    """What ``footnote debug ground`` is given."""
+    """The input of ``footnote debug ground``."""
 
     answer: str
     question: str | None = None

@@ -69,7 +69,7 @@ def read_citations(text: CitedText, ids: Collection[str], documented: str = "") 
         rounds += 1
         text = _rewritten(text, cited)
         if any(not bracket.cites for bracket in cited):
-            # Parentheses that held nothing but a forged id go too.
+            # Parentheses that held only a forged id are removed, too.
             text = text.without(_EMPTIED, _outside_code(text.text))
         if rounds >= _ROUNDS:
             text = text.without(_ANY_BRACKET, _outside_code(text.text))
@@ -81,7 +81,7 @@ def read_segments(text: str, ids: Collection[str], documented: str = "") -> tupl
 
 
 def named_ids(text: str) -> tuple[str, ...]:
-    """Ids in the brackets of an own message, which was checked when it was written."""
+    """Return the ids in a message of Footnote's, which was checked when it was written."""
     brackets = Brackets((), "").read(CitedText.plain(text), _prose(read_blocks(text)))
     return tuple(dict.fromkeys(each for bracket in brackets for each in bracket.forged))
 

@@ -33,12 +33,12 @@ def squeezed(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def occurs(needle: str, text: str) -> bool:
-    """Whether ``text`` contains ``needle`` as a whole, not as a part of a word, name or path."""
+    """Return True if ``text`` contains ``needle`` as a whole, not inside a word, name or path."""
     return place_of(needle, text) != -1
 
 
 def place_of(needle: str, text: str, start: int = 0) -> int:
-    """Offset of ``needle`` as a whole, from ``start`` on; -1 if there is none."""
+    """Offset of ``needle`` as a whole, from ``start`` on; -1 if ``text`` does not contain it."""
     at = text.find(needle, start) if needle else -1
     for _ in range(_TRIES):
         if at == -1 or stands_alone(needle, text, at):
@@ -91,7 +91,8 @@ def _ends(needle: str, after: str) -> bool:
 
 
 def _is_field(needle: str, edge: str, beyond: str) -> bool:
-    """Whether it can be a part of a name such as ``spec.replicas``; a version or a host is never
-    cut.
+    """Return True if a needle can be a part of a name such as ``spec.replicas``.
+
+    A part of a version or of a host never counts.
     """
     return "." not in needle and edge.isalpha() and beyond.isalpha()

@@ -93,9 +93,9 @@ class Value:
     amount: frozenset[Measure] = frozenset()
     """A rate without its time: 1,200 requests in "1,200 requests per second"."""
     spelt: bool = False
-    """Whether the number is written in words: "three"."""
+    """True if the number is written in words: "three"."""
     parts: tuple["Value", ...] = ()
-    """The values that it is put together from: "1 h 30 min", "2,5"."""
+    """The values that this value is put together from: "1 h 30 min", "2,5"."""
 
 
 def read_values(text: str) -> list[Value]:
@@ -165,7 +165,7 @@ def as_number(text: str) -> Number:
     """The value of a written number, with any separator of thousands."""
     plain = re.sub(r"[^\d.]", "", text)
     if len(plain) > _LONG:
-        # Numbers are only compared for equality; reading so many digits takes quadratic time.
+        # Only equality matters, and the decimal form of a long number takes quadratic time.
         return int(plain.replace(".", ""), 16)
     return Fraction(plain) if "." in plain else int(plain)
 

@@ -47,7 +47,10 @@ class CheckedSpan:
     things: tuple[str, ...] = ()
     """The nouns after a number in words."""
     denied: bool = False
-    """Whether the answer denies it, calls it unneeded or undocumented, or repeats the question."""
+    """True if the span needs no support.
+
+    The answer denies it, calls it unneeded or undocumented, or repeats the question.
+    """
 
 
 _DENIED_BEFORE = re.compile(
@@ -207,7 +210,7 @@ def _token(match: re.Match[str], offset: int) -> CheckedSpan | None:
 
 
 def _value(prose: str, value: Value, offset: int, *, is_cited: bool) -> CheckedSpan | None:
-    """``is_cited``: the words before the number end with a citation."""
+    """Return the span of a value. ``is_cited``: a citation ends the words before the number."""
     start, end = offset + value.start, value.end
     if value.spelt and not value.unit:
         things = tuple(nouns(prose, end))
@@ -230,7 +233,7 @@ def _value(prose: str, value: Value, offset: int, *, is_cited: bool) -> CheckedS
 
 
 def _is_marker(prose: str, value: Value, *, is_cited: bool) -> bool:
-    """Whether the number only counts a step or an item: "Step 3", "(2)", "1) "."""
+    """Return True if the number only counts a step or an item: "Step 3", "(2)", "1) "."""
     before = prose[max(0, value.start - 12) : value.start]
     if _MARKER_BEFORE.search(before):
         return True

@@ -2,8 +2,8 @@
 
 A group of adjacent citations covers the text before it, back to the previous group or to the start
 of its paragraph, list item or table row. The last group there also covers the text after it. A code
-block, list or table without citations of its own takes those of the line before it that introduces
-it, or of the line after it.
+block, list or table that has no citations takes the citations of the line that introduces it, or of
+the line after it.
 """
 
 import re
@@ -53,11 +53,11 @@ class Block:
     kind: Literal["text", "heading", "code"]
     start: int
     end: int
-    """Without the line break."""
+    """Offset of the block's end, without the line break."""
     inner: Span = (0, 0)
     """The lines of a code block without its fences."""
     group: int | None = None
-    """The outermost list, table or quotation it belongs to."""
+    """The outermost list, table or quotation that the block belongs to."""
     intro: "Block | None" = None
     """The text before that group, or before this code block."""
     fence: str = ""
@@ -76,7 +76,7 @@ class Statement:
     end: int
     ids: tuple[str, ...]
     citations: Span = (0, 0)
-    """The span of its own citations."""
+    """The span of the statement's own citations."""
 
 
 def cited_blocks(text: CitedText) -> list[Block]:
@@ -253,7 +253,7 @@ def _closing(text: str, blocks: Sequence[Block]) -> list[tuple[str, ...]]:
 
     A line that only names the source covers everything back to the citation before it. The last
     item covers its list if no other item cites. The text right below a list or a code block covers
-    that.
+    that list or code block.
     """
     cited = [block for block in blocks if block.citations]
     ends = {block.group: block for block in blocks}
@@ -285,7 +285,7 @@ def _closing(text: str, blocks: Sequence[Block]) -> list[tuple[str, ...]]:
 
 
 def names_source(text: str, block: Block) -> bool:
-    """Whether the text only names the source: "From the limits page [x-0]."."""
+    """Return True if the text only names the source: "From the limits page [x-0]."."""
     words = text[block.start : block.end].replace(MARK, "")
     return _SOURCE.fullmatch(words) is not None
 
@@ -297,7 +297,7 @@ def _last_line_ids(text: str, block: Block) -> tuple[str, ...]:
 
 
 def _introduces(text: str, block: Block) -> bool:
-    """Whether the text ends with a colon, apart from its citations."""
+    """Return True if the text ends with a colon, apart from its citations."""
     end = block.end
     for citation in reversed(block.citations):
         if text[citation.end : end].strip(" .)*_"):

@@ -97,7 +97,7 @@ class ValueSet:
         self.measures |= measures(number, unit)
 
     def holds(self, value: Value, *, counts_things: bool = False) -> bool:
-        """Whether the chunk has the value; ``counts_things``: a noun follows ("10 revisions")."""
+        """Return True if the chunk has the value; ``counts_things``: a noun follows ("10 pods")."""
         if self._holds_whole(value, counts_things):
             return True
         return bool(value.parts) and all(self.holds(part) for part in value.parts)
@@ -165,7 +165,7 @@ def _labels(line: str) -> Iterator[tuple[int, int, str, str]]:
 
 
 def _is_argument(text: str, at: int, calls: Sequence[tuple[int, int]]) -> bool:
-    """Whether this is an option of a command in code marks."""
+    """Return True if an argument of a command in code marks begins at ``at``."""
     place = bisect_right(calls, (at, len(text))) - 1
     return place >= 0 and at < calls[place][1] and text[at - 1] == " "
 

@@ -42,12 +42,14 @@ class Request:
     messages: list[dict[str, Any]]
     max_tokens: int
     final: bool = False
-    """Whether the model must answer without calling tools."""
+    """True if the model must answer without calling tools."""
     previous: str | None = None
     """Id of the previous message, so that the API can report why it missed the cache."""
     attempts: int = 3
     aside: bool = False
-    """Whether it is beside the conversation: not cached, and a refused parameter concerns only it.
+    """True for a request beside the conversation, which is not cached.
+
+    A parameter that the server refuses here does not change the model's profile.
     """
     schema: dict[str, Any] | None = None
     """JSON schema that the answer must follow."""
@@ -63,7 +65,7 @@ class Listener(Protocol):
         ...
 
     def wrote(self, content: Sequence[TextBlock]) -> None:
-        """Text has been added; ``content`` is all the text of the message."""
+        """The text has grown; ``content`` is the whole text of the message so far."""
         ...
 
     def retried(self, error: ModelUnavailable, wait: float) -> None:
@@ -247,7 +249,7 @@ class _Call:
 
 
 def _copied(content: Iterable[ContentBlock]) -> list[TextBlock]:
-    """Copy the texts of now, since the SDK goes on changing its own."""
+    """Copy the present texts, since the SDK keeps changing its objects."""
     return [
         TextBlock.construct(
             type="text", text=encodable(block.text), citations=list(block.citations or ())

@@ -31,9 +31,7 @@ def price_is_known(model: str) -> bool:
 
 
 def cost_usd(model: str, usage: dict[str, Any]) -> float | None:
-    """Dollars, or None if the price of the model is not known: no number is better than a wrong
-    one.
-    """
+    """Dollars, or None if the price of the model is not known: a wrong sum would be worse."""
     try:
         response = {"model": model, "usage": usage}
         extracted = extract_usage(response, provider_id="anthropic")

@@ -15,11 +15,11 @@ from agent.errors import Cancelled
 Result = TypeVar("Result")
 
 _LOOK_AT_CANCEL = 0.05
-"""Seconds between two looks at the stop signal."""
+"""Seconds between two checks of the stop signal."""
 
 
 class DeadlinePassed(Exception):
-    """There is no time left."""
+    """The deadline has passed."""
 
 
 class Deadline:

@@ -70,7 +70,7 @@ class _Insertion(NamedTuple):
 
 
 def _citations(block: TextBlock) -> Iterator[Citation]:
-    """The citations of a block. The SDK checks no field, and gateways leave some out."""
+    """The citations of a block. The SDK does not check fields, and some gateways omit fields."""
     for pointer in block.citations or ():
         if pointer.type == "search_result_location" and pointer.source:
             first, end = pointer.start_block_index or 0, pointer.end_block_index or 0

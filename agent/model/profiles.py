@@ -16,7 +16,7 @@ class Profile:
     """The features of one model."""
 
     thinking: bool = False
-    """Whether to ask for adaptive thinking; other models always think, or never."""
+    """True if requests ask for adaptive thinking; other models always think, or never."""
     effort: bool = False
     system_notes: bool = False
     """Accepts messages with the role ``system`` between the turns."""

@@ -39,9 +39,9 @@ class ToolResult:
     passages: tuple[Passage, ...] = ()
     """The passages of the result; ``taken_in`` removes those that the model was given before."""
     facts: dict[str, Any] = field(default_factory=dict)
-    """Facts about the passages, or in their place."""
+    """Facts about the passages. A result without passages, such as an error, has only facts."""
     search: FinishedSearch | None = None
-    """The search behind the passages, if there was one."""
+    """The search that found the passages. None for a result of another tool."""
     failed: bool = False
 
 
@@ -67,7 +67,7 @@ class Corpus:
 
 
 class Tool(Protocol):
-    """Something the model may ask for."""
+    """A tool that the model may call."""
 
     name: str
     arguments: type[Arguments]

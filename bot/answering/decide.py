@@ -1,4 +1,4 @@
-"""Question -> decision, and what follows from it: answer, help, stop, refusal or silence.
+"""Question -> decision, and its consequence: answer, help, stop, refusal or silence.
 
 Runs right after Slack got its acknowledgement, and quickly: answers are made on the bounded pool
 (``bot/answering/queue.py``).
@@ -67,7 +67,7 @@ class Decider:
 
 
 class QuestionHandler:
-    """Claims questions that are to be answered, and carries out what was decided."""
+    """Claims the questions that need an answer, and carries out each decision."""
 
     def __init__(
         self,
@@ -91,11 +91,11 @@ class QuestionHandler:
         *,
         excerpt: Sequence[ThreadMessage] = (),
     ) -> Decision | None:
-        """Decide about a noted question, and carry it out.
+        """Decide about a noted question, and carry the decision out.
 
-        ``thread`` is read if it is None; ``excerpt`` replaces it if Slack does not return it.
-        Return None if nothing was decided: the question is answered already, or the recovery reads
-        its thread again later.
+        A ``thread`` of None is read from Slack; ``excerpt`` replaces a thread that Slack does not
+        return. Return None if nothing was decided: the question is answered already, or the
+        recovery reads its thread again later.
         """
         if thread is None:
             thread = self._read_thread(question)
@@ -158,7 +158,7 @@ class QuestionHandler:
     def _carry_out(
         self, decision: Decision, reply: Reply, thread: Sequence[ThreadMessage] | None
     ) -> None:
-        """Do what was decided for a claimed question; ``thread`` is None if it is unreadable."""
+        """Carry out a decision about a claimed question; ``thread`` is None if unreadable."""
         question = reply.question
         match decision.action:
             case "refuse":

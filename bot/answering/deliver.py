@@ -1,6 +1,6 @@
 """One question, from a free worker to its reply: status, runbook, conversation, answer, posts.
 
-If anything fails on the way, the asker is told in the thread, and nothing unfinished stays there.
+If a step fails, a line in the thread tells the asker, and no unfinished message stays there.
 """
 
 import functools
@@ -90,14 +90,14 @@ class Delivery:
         except Cancelled:
             log.info("answer called off in %s", question.channel)
             end_preview(self.journal, question.key, stream, runbook)
-        except Exception:  # the edge of an answer: the asker is told in any case
+        except Exception:  # any failure: a line tells the asker
             reference = uuid.uuid4().hex[:8]
             log.exception("answer %s failed", reference)
             self._tell_failed(reply, stream, reference)
         return None
 
     def is_wanted(self, key: Key) -> bool:
-        """Return True while the claim holds, or while the database is away."""
+        """Return True while the claim holds, or while the database cannot be reached."""
         try:
             return self.journal.holds(key)
         except JournalError as error:
@@ -154,11 +154,11 @@ class Delivery:
         question = reply.question
         if answer.verdict == "failed":
             log.warning("answer %s failed: %s", answer.id, answer.reason)
-            runbook = None  # it stays: it is worth more than a line without an answer
+            runbook = None  # the runbook stays: it helps more than a failure line
         messages = list(self.render(answer))
         messages[0] = with_notes(messages[0], unread_notes(question))
-        # Recorded before anybody can press its buttons. Afterwards only its place is added, so that
-        # an early click is kept.
+        # The answer is recorded before anybody can press its buttons. Later only its timestamp in
+        # Slack is added, so that an early click is kept.
         record(lambda: self.journal.record(question, answer, None), answer.id)
         outgoing = reply.outgoing(answer, messages, runbook.ts if runbook else None, stream)
         return UnsentAnswer(self.journal, self.short, reply, answer, outgoing, stream, runbook)

@@ -62,7 +62,7 @@ class FirstIngestWait:
     """Answers questions as ``agent`` does, once the index has documents."""
 
     def __init__(self, agent: Answerer, index: Index, is_ingesting: Callable[[], bool]) -> None:
-        """``is_ingesting`` tells whether the ingest of the start still runs."""
+        """``is_ingesting`` returns True while the ingest that runs at the start has not ended."""
         self._agent, self._index, self._is_ingesting = agent, index, is_ingesting
         self._until = time.monotonic() + FIRST_INGEST_SECONDS
 

@@ -10,7 +10,7 @@ from bot.question.event import Key
 _FULL_SECONDS = 1.0
 """Pause if the pool has no room."""
 _HURRY_SECONDS = 5.0
-"""Least time between two hurries."""
+"""Minimum number of seconds between two effective calls of ``hurry_all``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,11 +19,11 @@ class Retries:
 
     first_pause: float = 1.0
     longest_pause: float = 60.0
-    """Upper limit of a pause, which is a quarter of the time that Slack has been failing."""
+    """Upper limit of a pause, which otherwise is a quarter of the time already waited."""
     answer: float = 3_600.0
     """An answer waits this long. Then it may be out of date, and a line replaces it."""
     line: float = 86_400.0
-    """The line waits this long, counted from the same moment."""
+    """The line waits this long, counted from Slack's first failure."""
 
     def pause(self, age: float) -> float:
         """Return the next pause of a reply that has waited ``age`` seconds."""
@@ -49,7 +49,7 @@ class Outbox:
                 self._changed.notify()
 
     def hurry(self, key: Key) -> None:
-        """Run the job of a reply now: it is called off, or wanted in other words."""
+        """Run the job of a reply now: the reply was called off, or its question was edited."""
         with self._changed:
             if key in self._due:
                 self._due[key] = (0.0, self._due[key][1])
@@ -58,8 +58,8 @@ class Outbox:
     def hurry_all(self) -> None:
         """Run all jobs now: Slack has accepted a reply, and may accept the others.
 
-        Hurries are seconds apart, so that a reply which keeps failing is not sent at every success
-        of another one.
+        Further calls within some seconds do nothing, so that a reply that keeps failing is not sent
+        at every success of another reply.
         """
         now = time.monotonic()
         with self._changed:

@@ -1,8 +1,8 @@
 """Answers under way: queued, kept alive, reworded or called off, and ended in order.
 
 An answer gets its place on the bounded pool and its status, which is always cleared. If Slack does
-not accept it, it waits here, with its claim. A restart gives the claim back, and the next process
-makes the answer again, since no text of it is stored.
+not accept an answer, it waits here and keeps its claim. A restart releases the claim, and the next
+process makes the answer again, since the text of an answer is not stored.
 """
 
 import functools
@@ -26,7 +26,7 @@ from bot.reply.wording import RESTARTING, THINKING
 log = logging.getLogger(__name__)
 
 _CLEARED_WITHIN = 2.0
-"""Seconds that the end of a process waits for its statuses to be cleared."""
+"""Seconds that a process waits at its end until its statuses are cleared."""
 
 
 @dataclass
@@ -38,15 +38,15 @@ class _PendingAnswer:
     status: Status
     cancel: threading.Event = field(default_factory=threading.Event)
     revised: Reply | None = None
-    """The reply to the same question in other words, which replaces this one."""
+    """The reply to the edited question, which replaces this one."""
     too_late: Callable[[], None] | None = None
     """Called if the answer is posted before it is revised."""
     unsent: UnsentAnswer | None = None
     """The answer, from when it is made until Slack has accepted it."""
     waiting_since: float = 0.0
-    """When Slack first did not accept it, by the monotonic clock."""
+    """Monotonic time at which Slack first did not accept the answer."""
     is_late: bool = False
-    """The answer has waited too long, and a line replaces it."""
+    """True if the answer has waited too long, so that a line replaces it."""
 
     @property
     def key(self) -> Key:
@@ -70,13 +70,13 @@ class AnswerQueue:
 
     @property
     def idle(self) -> bool:
-        """No answer is being made or waits for a worker; some may wait for Slack."""
+        """True if no answer is made or waits for a worker; answers may still wait for Slack."""
         return self._workers.idle
 
     def add(self, reply: Reply, thread: Sequence[ThreadMessage]) -> bool:
-        """Queue the answer to a claimed question. Return False if there is no room.
+        """Queue the answer to a claimed question. Return False if the queue is full.
 
-        At the end of the process the claim is given back instead.
+        If the process is ending, release the claim instead.
         """
         pending = _PendingAnswer(reply, thread, self._open_status(reply.question))
         with self._lock:
@@ -92,7 +92,7 @@ class AnswerQueue:
         return False
 
     def reword(self, reply: Reply, too_late: Callable[[], None]) -> None:
-        """Answer the reply's question instead of the same question in its earlier words.
+        """Answer the edited question of ``reply`` instead of its earlier version.
 
         ``too_late`` is called, now or later, if the earlier answer has been posted.
         """
@@ -162,7 +162,7 @@ class AnswerQueue:
                 with self._lock:
                     if pending.revised is None:
                         is_waiting = pending.unsent is not None
-                        if not is_waiting:  # from here on new words come too late
+                        if not is_waiting:  # from here on an edit comes too late
                             self._forget(pending)
                         return
                     pending.reply, pending.revised = pending.revised, None
@@ -211,7 +211,7 @@ class AnswerQueue:
         pending.waiting_since = pending.waiting_since or now
         pause = self._retries.pause(now - pending.waiting_since)
         self._outbox.put(pending.key, functools.partial(self._work, pending), pause)
-        if pending.cancel.is_set():  # it was called off a moment before
+        if pending.cancel.is_set():  # the answer was called off a moment before
             self._outbox.hurry(pending.key)
 
     def _forget(self, pending: _PendingAnswer) -> None:

@@ -1,6 +1,7 @@
 """Limits on the questions of a person and of a channel in a minute.
 
-Counted in the journal, so that the limits hold over restarts and for all replicas together.
+The journal counts the questions, so that the limits hold across restarts and for all replicas
+together.
 """
 
 import time
@@ -18,14 +19,14 @@ _MINUTE = 60.0
 
 @dataclass(frozen=True, slots=True)
 class RateLimit:
-    """Questions a minute, for each person and for each channel; 0 is no limit."""
+    """Limits of questions per minute, for each person and each channel; 0 means no limit."""
 
     journal: Journal
     user: int
     channel: int
 
     def refusal(self, question: Question) -> str | None:
-        """Return why a question is refused, in words for its asker, or None if it is not."""
+        """Return the reason for a refusal, in words for the asker, or None if there is room."""
         user, channel = question.user, question.channel
         limits = (
             (self.user if user else 0, NotedMessage.user == user, "you"),

@@ -1,6 +1,6 @@
 """Questions that a dead process left behind: found again in Slack, and answered.
 
-The journal has no words; they are read from the thread.
+Their text is read from the thread, since the journal need not have it.
 """
 
 import logging
@@ -42,12 +42,12 @@ class Recovery:
                 self._recover(noted)
             except SLACK_FAILED as error:
                 log.warning("could not recover %s: %s", noted.key, slack_error(error))
-                if not may_heal(error):  # else it stays noted, for the next round
+                if not may_heal(error):  # else the question stays noted, for the next round
                     self._journal.ignore(noted.key, slack_error(error))
                     self._statuses.clear(noted.channel, noted.thread_ts)
 
     def _recover(self, noted: NotedMessage) -> None:
-        if noted.origin == "command":  # only the dead process had its words
+        if noted.origin == "command":  # only the dead process had the question's words
             self._journal.ignore(noted.key, "asked in private")
             return
         thread = self._threads.read(noted.channel, noted.thread_ts)
@@ -74,7 +74,7 @@ class Recovery:
 def find_question(
     noted: NotedMessage, thread: Sequence[ThreadMessage], me: Identity
 ) -> Question | None:
-    """Find a noted message in its thread, in its present words, or None if it is gone."""
+    """Read a noted message in its thread as it is now. Return None if it was deleted."""
     wanted = noted.about or noted.ts
     message = next((message for message in thread if message.ts == wanted), None)
     if message is None:

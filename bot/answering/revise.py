@@ -1,4 +1,4 @@
-"""An edited question: answered in its new words, called off, or offered another answer."""
+"""An edited question: its answer is made anew or called off, or another answer is offered."""
 
 import logging
 from collections.abc import Sequence
@@ -37,9 +37,9 @@ class Reviser:
         self._queue, self._stopper, self._in_thread = queue, stopper, in_thread
 
     def revise(self, question: Question) -> None:
-        """Answer the new words, or offer to if the old ones are answered.
+        """Answer an edited question, or offer another answer if it was answered before the edit.
 
-        If the new words ask nothing, the answer under way is called off.
+        If the edited message is not a question, call off the answer under way.
         """
         noted = self._journal.message(question.key)
         if noted is None or noted.state not in ("ignored", "claimed", "answered"):
@@ -56,13 +56,13 @@ class Reviser:
         elif decision.action == "answer" and noted.answer_id:
             for reply in replies_to(question.ts, thread)[-1:]:
                 offer_again(self._post, question, reply)
-        elif decision.action == "answer":  # it had only a line, such as help
+        elif decision.action == "answer":  # the question got only a line, such as help
             self._handler.answer_again(question, thread)
 
     def _read_thread(
         self, question: Question, *, is_answered: bool
     ) -> Sequence[ThreadMessage] | None:
-        """Read the thread. Return None if Slack does not return it and it is needed."""
+        """Read the thread. Return None if the thread is needed and Slack does not return it."""
         try:
             return self._threads.read(question.channel, question.thread_ts)
         except SLACK_FAILED as error:
@@ -80,7 +80,7 @@ class Reviser:
             self._stopper.withdraw(question, decision.reason)
 
     def _revise_again(self, question: Question) -> None:
-        """Go on after the answer was posted meanwhile, or if another process is making it."""
+        """Handle an edit when the answer was posted meanwhile, or another process makes it."""
         noted = self._journal.message(question.key)
         if noted and noted.state == "answered":
             self.revise(question)

@@ -33,8 +33,8 @@ class ShortReplies:
     ) -> None:
         """Send a line as the reply, and record it.
 
-        If Slack does not accept it now, ``later`` leaves the question to the recovery; by default
-        as a question that nobody has begun to answer.
+        If Slack does not accept the line now, ``later`` leaves the question to the recovery; the
+        default releases its claim.
         """
         key = reply.question.key
         try:
@@ -55,7 +55,7 @@ class ShortReplies:
         line: str = "",
         runbook: PostedRunbook | None = None,
     ) -> None:
-        """Tell the asker in another place that Slack accepts no reply; ``code`` is its error.
+        """Tell the asker in another place that Slack accepts no reply; ``code`` is Slack's error.
 
         The line also replaces the promise of a runbook that was posted ahead of the answer.
         """

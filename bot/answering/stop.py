@@ -31,9 +31,9 @@ class Stopper:
         self._short, self._in_thread = short, in_thread
 
     def stop(self, question: Question) -> None:
-        """Call off the answers of a thread in which somebody wrote to stop.
+        """Call off the answers of a thread in which somebody told Footnote to stop.
 
-        The word in the thread keeps Footnote silent there from now on.
+        That message in the thread keeps Footnote silent there from now on.
         """
         if not self.stop_thread(question.channel, question.thread_ts, session="closed"):
             self._statuses.session(question.channel, question.thread_ts, "closed")
@@ -45,8 +45,8 @@ class Stopper:
     def stop_thread(self, channel: str, thread_ts: str, session: Session = "active") -> bool:
         """Call off the answers of a thread, in this process and in all others.
 
-        Return True if one was under way here. A button leaves no word in the thread, so if no part
-        of the answer is shown, a line confirms it.
+        Return True if one was under way here. The Stop button posts no message, so a line confirms
+        the stop unless a part of the answer is shown.
         """
         was_under_way = False
         for noted in self._journal.in_thread(self._team_id, channel, thread_ts):
@@ -62,7 +62,7 @@ class Stopper:
         return was_under_way
 
     def withdraw(self, question: Question, reason: str) -> None:
-        """Call off the answer to a question whose new words ask nothing."""
+        """Call off the answer to a message that is not a question any more after an edit."""
         self._journal.withdraw(question.key, reason)
         self._queue.call_off(question.key)
 
@@ -72,5 +72,6 @@ class Stopper:
         self._journal.delete(deleted.key)
         question = self._queue.call_off(deleted.key)
         if question is None and noted and noted.attempts and noted.state in ("noted", "claimed"):
-            # Another process began to answer. If it is dead, nobody else clears its status.
+            # Another process began to answer. If that process is dead, only this one can clear its
+            # status.
             self._statuses.clear(noted.channel, noted.thread_ts)

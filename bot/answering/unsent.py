@@ -32,7 +32,7 @@ class UnsentAnswer:
     outgoing: Outgoing
     stream: Stream
     runbook: PostedRunbook | None
-    """Posted ahead of the answer, and replaced by it."""
+    """The runbook that was posted ahead of the answer; the answer replaces it."""
     state: Literal["waiting", "accepted", "refused"] = "waiting"
     code: str = ""
     """Slack's last error."""
@@ -43,7 +43,7 @@ class UnsentAnswer:
         try:
             reply_ts = self.outgoing.post()
         except Unposted as error:
-            level = logging.DEBUG if self.code else logging.WARNING  # once for each answer
+            level = logging.DEBUG if self.code else logging.WARNING  # one warning per answer
             log.log(level, "answer %s waits for Slack: %s", answer_id, error.code)
             self.code = error.code
             record(lambda: self.journal.unposted(key, self.code), answer_id)
@@ -70,7 +70,7 @@ class UnsentAnswer:
 
         def send_line(part: Part, is_uncertain: bool) -> str:
             ts = (reply.send if runbook else send)(part, is_uncertain)
-            # Only now: while Slack does not accept the line, it may refuse the deletion, too.
+            # Delete only now: while Slack does not accept the line, it may refuse deletions, too.
             reply.take_back(each for each in accepted if each != ts)
             if runbook:
                 runbook.end(NOT_TAKEN)
@@ -110,9 +110,9 @@ def end_preview(
 
 
 def record(write: Callable[[], None], answer_id: str) -> None:
-    """Write to the journal. If the database is away, the answer is sent all the same.
+    """Write to the journal. If the database cannot be reached, the answer is sent nevertheless.
 
-    The reply's metadata keeps it from being posted twice even then.
+    Even then the reply's metadata prevents a second post.
     """
     try:
         write()

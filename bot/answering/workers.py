@@ -30,7 +30,7 @@ class Workers:
             threading.Thread(target=self._work, name=f"answer-{number}", daemon=True).start()
 
     def submit(self, job: Job) -> bool:
-        """Queue a job. Return False if there is no room, or the pool is closed."""
+        """Queue a job. Return False if the queue is full, or the pool is closed."""
         with self._state:
             if self._closed or self._open >= self._most:
                 return False
@@ -46,7 +46,7 @@ class Workers:
 
     @property
     def is_closed(self) -> bool:
-        """The pool accepts no jobs: the process is about to end."""
+        """True if the pool accepts no more jobs, because the process is about to end."""
         with self._state:
             return self._closed
 
@@ -73,7 +73,7 @@ class Workers:
                 job()
             except FootnoteError as error:
                 log.warning("A job failed: %s", error)
-            except Exception:  # the edge of the thread: a failed job must not end the worker
+            except Exception:  # any failure: a failed job must not end the worker
                 log.exception("a job failed")
             finally:
                 with self._state:

@@ -1,8 +1,8 @@
 """Segments of an answer -> one Markdown text, with an anchor where a segment cites a chunk.
 
 An anchor is a number in braces, its digits written with characters that Unicode reserves for such
-use within a program. Braces mean nothing to Markdown, but they are punctuation: bold words before a
-citation end where they would end before a bracket.
+use within a program. Braces have no meaning in Markdown, but they are punctuation: bold words
+before a citation end where they would end before a bracket.
 """
 
 import re
@@ -20,7 +20,7 @@ _FENCE_AT_END = re.compile(r"^[ \t>]*(?:```|~~~)[^\n]*\Z", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Anchored:
-    """The Markdown of an answer, and the chunk ids that its anchors stand for."""
+    """The Markdown of an answer, and the chunk ids that its anchors represent."""
 
     text: str
     ids: tuple[str, ...]
@@ -29,7 +29,7 @@ class Anchored:
         return self.ids[int(anchor[1].translate(_NUMBERS))]
 
     def take_out(self, text: str) -> tuple[str, list[str]]:
-        """A text of code or of an address without its anchors, and the ids that they cite."""
+        """Return a text of code or of an address without anchors, and the ids that these cite."""
         return ANCHOR.sub("", text), [self.id_of(anchor) for anchor in ANCHOR.finditer(text)]
 
 

@@ -60,7 +60,7 @@ def verdict_line(answer: Answer) -> list[Block]:
 
 
 def sources(cited: Sequence[Passage], state: DocsState) -> list[Block]:
-    """The cited passages, as many as there is room for."""
+    """The cited passages, as many as fit."""
     if not cited:
         return []
     lines = ["*Sources*"]
@@ -74,7 +74,7 @@ def sources(cited: Sequence[Passage], state: DocsState) -> list[Block]:
 
 
 def footer(answer: Answer, state: DocsState) -> list[Block]:
-    """Who wrote the answer, and from which revision of the docs."""
+    """The author of the answer, and the revision of the docs behind it."""
     if answer.verdict == "failed":
         return []
     who = "Quoted from the docs" if answer.verdict == "retrieval_only" else "Written by a model"

@@ -1,7 +1,8 @@
 """Table rows with bars in their cells: ``kubectl get pods | grep api`` stays one command.
 
 Markdown ends a cell at every bar, even within code, and drops the cells that its header has no
-column for. Here a bar in code is code, and the last cell keeps what is too much.
+column for. Here a bar in code does not end a cell, and the last cell keeps the text of surplus
+cells.
 """
 
 import re

@@ -35,9 +35,10 @@ class Body:
 def read_body(
     segments: Iterable[Segment], passages: Sequence[Passage], urls: Iterable[str] = ()
 ) -> Body:
-    """The body of an answer; without blocks where nobody would see anything of it.
+    """Return the body of an answer; it has no blocks if no part of the answer is visible.
 
-    ``passages`` are the chunks that the answer may cite; it may link what they and ``urls`` name.
+    ``passages`` are the chunks that the answer may cite; it may link the addresses in them and in
+    ``urls``.
     """
     anchored = with_anchors(segments)
     text = _HALF_CHARACTER.sub("\ufffd", _LINE_ENDS.sub("\n", anchored.text))
@@ -45,7 +46,7 @@ def read_body(
     inline = Inline(anchored, addresses, Addresses.of(passages, urls))
     tokens = ANSWERS.parse(text, {"closed": closed_tags(text)})
     if max((token.level for token in tokens), default=0) > _DEEPEST:
-        # The parser gives up a little deeper and would lose the words there.
+        # The parser stops a little deeper, and the words there would be lost.
         code, _ = anchored.take_out(text)
         blocks = [rich_text([preformatted(code)])]
     else:

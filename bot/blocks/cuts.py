@@ -21,15 +21,15 @@ _SENTENCE_END = re.compile(r"(?:[.!?](?=\s)|[。！？])(?:\s?\[[^\[\]\n]+\])*\s
 """Citations after a sentence stay with it."""
 _BLANK = re.compile(r"\s(?![\s\[])")
 _STEP, _AHEAD = 1_000, 300
-"""Most characters between two places to cut at, and how far citations may reach beyond them."""
+"""Most characters between two places to cut at, and of the citations right after such a place."""
 _HEAVY = 4_000
 """Most characters as sent of a piece that is not cut any further."""
 _WHOLE = 300
-"""Code within a sentence, a link or a citation of at most so many characters is not cut."""
+"""Most characters of inline code, a link or a citation that is never cut."""
 
 
 def size(value: Any) -> int:
-    """Characters as sent, with what separates a value from the next one."""
+    """Number of characters as sent, including the separator before the next value."""
     return len(json.dumps(value, ensure_ascii=False)) + 2
 
 
@@ -89,7 +89,7 @@ def _tables(table: Block, first: int, room: int) -> Iterator[Block]:
 
 
 def _short_items(elements: list[Element], room: int) -> Iterator[Element]:
-    """The elements; an item too long for a message goes on in sections of their own below it."""
+    """The elements; the rest of an item too long for a message follows in sections below it."""
     for element in elements:
         items = element["elements"]
         is_list = element["type"] == "rich_text_list"
@@ -111,7 +111,7 @@ def _short_items(elements: list[Element], room: int) -> Iterator[Element]:
 
 
 def _contents(element: Element, room: int) -> list[Any]:
-    """The smallest parts of an element; a single one where it need not be cut."""
+    """The smallest parts of an element; a single part if the element need not be cut."""
     if element["type"] == "rich_text_list":
         return list(element["elements"])
     is_code = element["type"] == "rich_text_preformatted"
@@ -149,7 +149,7 @@ def _sentences(inline: list[Element]) -> list[list[Element]]:
 
 
 def _light(piece: list[Element]) -> Iterator[list[Element]]:
-    """The piece, cut between elements where these are so many that they outweigh their words."""
+    """Yield the piece in parts of at most ``_HEAVY`` characters as sent, cut between elements."""
     some: list[Element] = []
     free = _HEAVY
     for element in piece:

@@ -54,7 +54,7 @@ def link(label: str, url: str | None) -> str:
 
 
 def code(text: str) -> str:
-    """Words as code, on one line; a backtick of their own would end it."""
+    """Return words as code, on one line, without their backticks, which would end the code."""
     return f"`{escape(' '.join(text.split())).replace('`', '')}`"
 
 

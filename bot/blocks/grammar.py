@@ -1,9 +1,9 @@
 """The Markdown grammar of answers: CommonMark with tables, strikethrough and citations.
 
-It differs where engineers' texts would suffer: a reference definition is one only if it holds an
-address and a link uses it, there are no HTML blocks, only HTML's own tags are tags (``<table>`` may
-be a placeholder), there is no emphasis between letters, before a glob's dot or in a name like
-``__init__``, and no bar ends a cell in the middle of a command.
+It differs from CommonMark where that would damage engineers' texts: a reference definition needs an
+address and a link that uses it, HTML blocks do not exist, only HTML's own tags are tags
+(``<table>`` may be a placeholder), emphasis does not occur between letters, before a glob's dot or
+in a name like ``__init__``, and a bar inside a command does not end a cell.
 """
 
 import re
@@ -35,7 +35,7 @@ _GLOB_ENDS = frozenset("./,;:-_?!)]}")
 
 
 def _citation(state: StateInline, silent: bool) -> bool:
-    """An anchor, which stands for a citation."""
+    """Parse an anchor, which represents a citation."""
     match = ANCHOR.match(state.src, state.pos, state.posMax)
     if not match:
         return False
@@ -46,7 +46,7 @@ def _citation(state: StateInline, silent: bool) -> bool:
 
 
 def _address(state: StateInline, silent: bool) -> bool:
-    """A bare address, whole, before its underscores and stars could mean emphasis."""
+    """Parse a bare address as a whole, so that underscores and stars in it do not mean emphasis."""
     if state.src[state.pos] != ":" or state.linkLevel > 0:
         return False
     scheme = _SCHEME.search(state.pending[-6:])
@@ -64,7 +64,7 @@ def _address(state: StateInline, silent: bool) -> bool:
 
 
 def _slack_link(state: StateInline, silent: bool) -> bool:
-    """``<address|label>``, as Slack writes links."""
+    """Parse ``<address|label>``, Slack's form of a link."""
     match = _SLACK_LINK.match(state.src, state.pos, state.posMax)
     if not match:
         return False
@@ -75,7 +75,7 @@ def _slack_link(state: StateInline, silent: bool) -> bool:
 
 
 def _tag(state: StateInline, silent: bool) -> bool:
-    """An HTML tag or comment; a placeholder such as ``<name>`` is text."""
+    """Parse an HTML tag or comment; a placeholder such as ``<name>`` stays text."""
     match = _TAG.match(state.src, state.pos, state.posMax)
     if not match:
         return False
@@ -95,7 +95,7 @@ def closed_tags(text: str) -> frozenset[str]:
 
 
 def _definition(state: StateBlock, first: int, last: int, silent: bool) -> bool:
-    """``[label]: address``, if a link uses that label; any other such line is shown."""
+    """Parse ``[label]: address`` if a link uses that label; any other such line is shown."""
     begin = state.bMarks[first] + state.tShift[first]
     match = _DEFINITION.match(state.src, begin, state.eMarks[first])
     if not match:
@@ -113,7 +113,7 @@ def _push_link(state: StateInline, url: str, label: str) -> None:
 
 
 def _literal_star(state: StateInline, silent: bool) -> bool:
-    """A single star between letters (``a*b``) or at the beginning of a glob (``*.log``)."""
+    """Parse a single star between letters (``a*b``) or before a glob (``*.log``) as text."""
     src, pos = state.src, state.pos
     if src[pos] != "*":
         return False
@@ -130,7 +130,7 @@ def _literal_star(state: StateInline, silent: bool) -> bool:
 
 
 def _dunder(state: StateInline, silent: bool) -> bool:
-    """``__init__`` is a name, not emphasis."""
+    """Parse ``__init__`` as a name, not as emphasis."""
     match = _DUNDER.match(state.src, state.pos, state.posMax)
     if not match:
         return False

@@ -1,6 +1,6 @@
 """The body of an answer so far, and the body later on -> the chunks that a stream has to add.
 
-A stream takes whole blocks only, and keeps them as they are.
+A stream accepts only whole blocks, and cannot change them later.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ def settled(body: list[Block]) -> list[Block]:
 def growth(shown: Sequence[Block], body: Sequence[Block]) -> list[Chunk] | None:
     """The chunks that make ``body`` of the blocks shown; None if ``body`` does not begin with them.
 
-    A list at the end goes on in a block of its own.
+    The new items of a list at the end form another block.
     """
     if not shown:
         return _chunks(body)

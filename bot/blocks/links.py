@@ -1,7 +1,7 @@
 """The addresses in an answer that may be clicked: those of its chunks, and those in their texts.
 
 Slack also turns bare hosts into links, and takes ``README.md`` for a host. So any other address is
-shown as code, or left out where its label says enough.
+shown as code, or left out if its label is enough.
 """
 
 import html
@@ -42,7 +42,7 @@ class Addresses:
         return cls(tuple(dict.fromkeys(texts)), known_urls, DocumentLinks(tuple(passages)).address)
 
     def allows(self, url: str) -> bool:
-        """Whether the docs have this address, and a click may open it."""
+        """Return True if the docs have this address, and a click may open it."""
         is_known = url in self.urls or self._contain(url) or self._contain(unquote(url))
         return is_known and openable(url) is not None
 
@@ -86,7 +86,7 @@ class Addresses:
         ]
 
     def _hosts_inert(self, run: Run) -> list[Run]:
-        """The run, with each word as code in which Slack might find a host."""
+        """Return the run; each word in which Slack might find a host becomes code."""
         out: list[Run] = []
         end = 0
         for match in _WORD.finditer(run.text):

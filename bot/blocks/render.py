@@ -25,7 +25,7 @@ Payload = dict[str, Any]
 """``text`` and ``blocks``, as chat.postMessage takes them."""
 
 _ANSWER_ROOM = 8_400
-"""Characters of the answer in one message; with the blocks around it, it stays under 12,000."""
+"""Most characters of the answer in one message; the whole message stays under 12,000."""
 _NOTIFICATION = 300
 _NOTHING = "I have no answer to this. Please ask again, perhaps in other words."
 

@@ -1,7 +1,7 @@
 """Syntax tree of an answer -> ``rich_text``, ``table`` and ``divider`` blocks.
 
-Slack parses none of these again, so every character in them is literal. A list within a list is a
-list of its own with a deeper indent, as Slack has no lists within lists.
+Slack parses none of these again, so every character in them is literal. A nested list becomes a
+separate list with a deeper indent, since Slack does not nest lists.
 """
 
 import json
@@ -45,7 +45,7 @@ class Writer:
     inline: Inline
 
     def blocks(self, tree: SyntaxTreeNode) -> Iterator[Block]:
-        """One block for each paragraph, list, table and so on; none where nothing is visible."""
+        """Yield one block for each visible paragraph, list, table and so on."""
         for node in tree.children:
             if node.type == "hr":
                 yield {"type": "divider"}
@@ -70,7 +70,7 @@ class Writer:
             yield from self._list(node, indent)
         elif node.type == "table":
             lines = [section(line) for line in _lines(self._rows(node))]
-            # Deeper than a list before it, which it would seem to continue.
+            # The deeper indent keeps the table from looking like a part of a list before it.
             yield _list_element("bullet", indent + 1 if indent else 0, 0, lines)
         elif node.type == "hr":
             yield section((Run("—"),))
@@ -88,7 +88,7 @@ class Writer:
                 yield {"type": "rich_text_quote", "elements": inline}
 
     def _quoted(self, nodes: Iterable[SyntaxTreeNode]) -> Iterator[Element]:
-        """The words of a quote, its paragraphs and items on lines of their own."""
+        """The words of a quote, each paragraph and item on a separate line."""
         for number, node in enumerate(nodes):
             if number:
                 yield {"type": "text", "text": "\n"}
@@ -162,7 +162,7 @@ def _list_element(style: str, indent: int, offset: int, items: list[Element]) ->
 
 
 def _fits_a_block(rows: Table) -> bool:
-    """Whether a table block can hold this table, cut between its rows if need be."""
+    """Return True if a table block can hold this table, cut between rows if necessary."""
     longest = max(len(json.dumps([*map(_cell, row)], ensure_ascii=False)) for row in rows)
     return len(rows[0]) <= _COLUMNS and longest <= _LONGEST_ROW
 

@@ -6,11 +6,11 @@ from bot.blocks.cuts import ROWS, parts, size
 from bot.blocks.elements import Block
 
 _BLOCKS = 34
-"""Blocks of the answer in one message; Slack takes 50, with those around the answer."""
+"""Most blocks of the answer in one message; Slack accepts 50, including those around the answer."""
 
 
 def split(blocks: Iterable[Block], room: int) -> list[list[Block]]:
-    """One list of blocks a message, each list at most ``room`` characters as sent."""
+    """Return one list of blocks per message, each with at most ``room`` characters as sent."""
     messages: list[_MessageBlocks] = [_MessageBlocks(room)]
     for block in blocks:
         for part in _fitting(block, messages[-1], room):
@@ -71,7 +71,7 @@ def _has_list(block: Block) -> bool:
 
 
 def _is_heading(block: Block) -> bool:
-    """Whether all of a paragraph is bold, as headings are."""
+    """Return True if the whole paragraph is bold, as headings are."""
     match block.get("elements"):
         case [{"type": "rich_text_section", "elements": inline}]:
             return all(element.get("style", {}).get("bold") for element in inline)

@@ -168,7 +168,7 @@ class Journal(Archive):
         return (NotedMessage.state == "claimed") & (NotedMessage.owner == self._me)
 
     def begin_reply(self, key: Key, reply_ts: str) -> None:
-        """Record an incomplete reply in the thread, which the next attempt continues."""
+        """Record the timestamp of an incomplete reply; the next attempt continues that reply."""
         self._change(key, NotedMessage.state == "claimed", reply_ts=reply_ts)
 
     def give_up(self, key: Key) -> bool:
@@ -252,7 +252,7 @@ class Journal(Archive):
     def unfinished(self, *, at_start: bool) -> list[NotedMessage]:
         """Return messages that a dead process left unanswered, oldest first.
 
-        They include messages without attempts left, whose askers have to be told.
+        They include messages without attempts left, whose askers still need a reply.
         """
         now = time.time()
         quiet = now if at_start and self._alone else now - _NOTED_SECONDS

@@ -31,7 +31,7 @@ RESTART_SECONDS = 10.0
 """Seconds to wait for a database that was reachable before; a server restarts faster."""
 _RETRY_SECONDS = 0.25
 _SCHEMA_LOCK = 7_203_311
-"""Number of a lock of Footnote's, by which processes create the tables one at a time."""
+"""Number of the database lock under which one process at a time creates the tables."""
 _LIBPQ = {
     "application_name": "footnote",
     "connect_timeout": "10",
@@ -102,7 +102,7 @@ def open_database(database_url: str | None, data_dir: Path) -> sa.Engine:
         url = sa.URL.create("sqlite", database=str(data_dir / JOURNAL_FILE))
         return _with_tables(_sqlite(url))
     scheme, separator, rest = database_url.partition("://")
-    if scheme == "postgres":  # as hosts write it
+    if scheme == "postgres":  # the form that hosting services use
         scheme = "postgresql"
     try:
         parsed = sa.make_url(f"{scheme}{separator}{rest}")

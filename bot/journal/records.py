@@ -93,7 +93,7 @@ class AnswerRecord(Base):
 
 
 class AnswerText(Base):
-    """The words of a question and its answer, and of the thread before it if Slack has none."""
+    """The words of a question, its answer and, if the thread is not in Slack, the earlier turns."""
 
     __tablename__ = "texts"
 
@@ -151,7 +151,7 @@ class CitedText(Base):
 
 def answer_record(question: Question, answer: Answer, reply_ts: str | None) -> AnswerRecord:
     """Return the row of an answer, without its words."""
-    private = question.origin == "command"  # not in a thread before it is shared
+    private = question.origin == "command"  # a private answer is in no thread before it is shared
     return AnswerRecord(
         id=answer.id,
         team=question.team,

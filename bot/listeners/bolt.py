@@ -43,7 +43,7 @@ def build_app(
 ) -> App:
     """Build the app; ``client`` has token and address, ``receive`` sees each delivery first."""
     bolt = logging.getLogger("slack_bolt.footnote")
-    bolt.setLevel(logging.ERROR)  # it warns of SLACK_BOT_TOKEN beside the client that holds it
+    bolt.setLevel(logging.ERROR)  # hides a warning about SLACK_BOT_TOKEN
     app = _CheckingApp(
         client=client,
         signing_secret=signing_secret,
@@ -59,7 +59,7 @@ def build_app(
 
 
 def catch_all() -> list[BoltListener]:
-    """Acknowledge what has no listener. Slack would deliver it again."""
+    """Acknowledge deliveries without a listener, which Slack would otherwise repeat."""
 
     def ignore_event(body: SlackJson) -> None:
         log.debug("nothing to do for an event of type %s", body["event"].get("type"))
@@ -77,7 +77,7 @@ def catch_all() -> list[BoltListener]:
 def _log_failure(error: Exception) -> None:
     """Log the failure of a middleware or a listener.
 
-    Slack delivers the event again, or the recovery finds it. A FootnoteError says all in a line.
+    Slack delivers the event again, or the recovery finds it. A FootnoteError is logged in one line.
     """
     if isinstance(error, FootnoteError):
         log.warning("not done: %s", error)
@@ -92,7 +92,7 @@ class _CheckingApp(App):
         if _is_well_formed(req.body):
             return super().dispatch(req)
         log.warning("ignored a delivery that is not an event, action or view as Slack sends them")
-        # Over HTTP its signature has not been checked yet.
+        # Over HTTP the signature of the delivery has not been checked yet.
         return BoltResponse(status=200 if req.mode == "socket_mode" else 400, body="")
 
 

@@ -36,7 +36,7 @@ COMMAND = "/footnote"
 SHORTCUT = "ask_about_message"
 SHARE = "footnote_share"
 _SHAREABLE = 200
-"""Private answers that can be shared, newest ones."""
+"""Number of private answers that can be shared: the newest ones."""
 _RESPONSES = 4
 """Slack accepts five: one of them says that the answer comes."""
 _MAX_WORDS = 2_000
@@ -115,7 +115,7 @@ class Commands:
         return shortened
 
     def _share(self, interaction: Interaction) -> None:
-        """Post a private answer for everybody, with the question and who shared it."""
+        """Post a private answer for everybody, with the question and the name of the sharer."""
         answer_id = interaction.value
         with self._lock:
             shared = self._shareable.pop(answer_id, None)
@@ -136,7 +136,7 @@ class Commands:
     def _post_shared(
         self, question: Question, answer: Answer, messages: Sequence[SlackMessage]
     ) -> None:
-        """Post the question as a message of its own, and the answer in its thread."""
+        """Post the question as a message, and the answer in its thread."""
         words = read_text(question.text, self._name_of)
         text = f"<@{question.user}> asked me: {escape(words[:_MAX_WORDS])}"
         posted = self._post.chat_postMessage(
@@ -183,7 +183,7 @@ def private_messages(
 ) -> list[SlackMessage]:
     """Return the messages as one person sees them: at most four, the last one with *Share*.
 
-    *Need a human* is left out, since others could not see what it is about.
+    *Need a human* is left out, since the people it calls could not see the answer.
     """
     shortened = [*messages]
     *_, last = shortened

@@ -1,4 +1,4 @@
-"""Buttons under an answer: thumbs, a reason, the passages behind it, a call for a human.
+"""Buttons under an answer: thumbs, a reason, the answer's passages, a call for a human.
 
 A vote is stored before anything else happens, and a person's last vote counts. The only words that
 are stored are those written into the reason form.
@@ -93,7 +93,7 @@ class Feedback:
             self._thank(record, user, _KEPT if reason else _NOTED)
 
     def _thank(self, record: AnswerRecord, user: str, text: str) -> None:
-        """Thank beside the answer, since a form gives no place for it; best effort."""
+        """Post thanks in the thread of the answer, since a form cannot show them; best effort."""
         try:
             self._clients.post.chat_postEphemeral(
                 channel=record.channel, user=user, thread_ts=record.thread_ts or None, text=text
@@ -142,7 +142,7 @@ class Feedback:
             interaction.say("I could not post the call for help. Try again, or ask in person.")
 
     def _called(self, channel: str, owners: Iterable[str]) -> list[str]:
-        """Return whom to call: the owners' groups, or else that of the channel or of everybody."""
+        """Return the groups or people to call: the owners', or else the default of the channel."""
         names = [name for owner in owners for name in (owner, *owner.split(", "))]
         groups = [self._owners[name] for name in names if name in self._owners]
         default = self._help_group(channel)
@@ -192,7 +192,7 @@ def summary(
     owners: Mapping[str, str],
     question: str | None,
 ) -> str:
-    """Return the line that calls somebody: who asks, about what, the verdict, pages and owners.
+    """Return the line that calls somebody: asker, topic, verdict, pages and owners.
 
     Only configured groups and the asker are real mentions; owners come from the docs repo.
     """

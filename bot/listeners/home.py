@@ -55,7 +55,7 @@ class Home:
         stale_after: timedelta,
         refusal: Callable[[str], str | None] = lambda _user: None,
     ) -> None:
-        """``refusal`` returns why a person may not see it, in words for them, or None."""
+        """``refusal`` returns why a person may not see the home tab, in words for them, or None."""
         self._refusal = refusal
         self._clients = clients
         self._journal = journal
@@ -155,7 +155,7 @@ def run_lines(last_run: IngestRun | None) -> list[str]:
 
 
 def reply_lines(replies: Sequence[NotTaken]) -> list[str]:
-    """Count replies that Slack has not accepted by its error; channels may be private."""
+    """Count replies that Slack has not accepted, by Slack's error; channels stay hidden."""
     lines = []
     for is_waiting, which in ((True, "wait for Slack"), (False, "were refused in the last day")):
         codes = Counter(reply.code for reply in replies if reply.is_waiting is is_waiting)

@@ -33,18 +33,18 @@ class Interaction:
     message: ThreadMessage | None
     """The message with the button, or the one that a shortcut was used on."""
     thread_ts: str | None
-    """Thread of that message. None outside threads."""
+    """Timestamp of the thread that the message is in. None outside threads."""
     action_ts: str
-    """When it happened, in Slack's form."""
+    """Time of the act, as Slack writes it."""
     trigger_id: str
-    """Allows to open a form, for three seconds."""
+    """Key that lets the app open a form, for three seconds."""
     form_about: str
     """Private metadata of the form, which names its answer."""
     inputs: Mapping[str, str]
     """Text of the form's inputs, by action id."""
 
     def say(self, text: str, blocks: Sequence[Block] | None = None) -> None:
-        """Show a message to this person alone, if Slack gives a way to: a form has none."""
+        """Show a message to this person alone; after a form Slack offers no way to do so."""
         if self.respond.response_url:
             say(self.respond, text, blocks, thread_ts=self.thread_ts)
 
@@ -57,12 +57,12 @@ class InteractionListener:
     name: str
     handle: Callable[[Interaction], None]
     is_public: bool = False
-    """Everybody in the channel sees the result."""
+    """True if everybody in the channel sees the result."""
     when_off: bool = False
-    """Handled even where Footnote is switched off."""
+    """True if it is handled even in channels where Footnote is switched off."""
 
     def guarded(self, access: Access, me: Identity) -> BoltListener:
-        """Acknowledge everything, and handle it for those who may use Footnote there."""
+        """Return a listener that acknowledges everything, and handles acts of permitted people."""
 
         def handle(ack: Ack, body: SlackJson, respond: Respond) -> None:
             ack()

@@ -27,10 +27,11 @@ _MOST_THREADS = 20_000
 
 
 class MessageEvents:
-    """Most replies in a busy channel are in threads of others.
+    """Notes events, and hands each to the decision, the revision or the stop.
 
-    Such a thread is not read again for a while: that would use up Slack's rate limit. A mention,
-    here or noted by another process, ends it.
+    Most replies in a busy channel are in threads without Footnote. Such a thread is not read again
+    for a while, to save Slack's rate limit, unless Footnote is mentioned there, in this process or
+    in another.
     """
 
     def __init__(
@@ -75,7 +76,7 @@ class MessageEvents:
         return event
 
     def _is_elsewhere(self, question: Question) -> bool:
-        """Return True for a reply in a thread of others; a mention ends what is remembered."""
+        """Return True for a reply in a known thread of others; a mention forgets the thread."""
         thread = (question.channel, question.thread_ts)
         with self._lock:
             if question.is_called:
@@ -96,5 +97,5 @@ class MessageEvents:
                 self._stopper.forget(deleted)
 
     def _stop(self, event: SlackJson) -> None:
-        """Somebody pressed Slack's own Stop button."""
+        """Handle a press of Slack's own Stop button."""
         self._stopper.stop_thread(string(event.get("channel")), string(event.get("thread_ts")))

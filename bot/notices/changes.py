@@ -51,7 +51,7 @@ class Changes:
         wanted: Callable[[str], bool],
         days: int,
     ) -> None:
-        """``wanted`` tells if a channel wants change notes; ``days`` is the age of threads."""
+        """``wanted`` tells if a channel wants change notes; ``days`` limits the threads' age."""
         self._journal, self._index = journal, index
         self._announcements = announcements
         self._wanted = wanted

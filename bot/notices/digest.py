@@ -29,11 +29,11 @@ GRACE = timedelta(hours=24)
 """A late digest is sent up to this long after its time."""
 PERIOD = timedelta(days=7)
 _MOST_LINES = 8
-"""Lines in each part of the digest."""
+"""Most lines in each part of the digest."""
 _LINKED = 3
-"""Questions of a gap that are linked."""
+"""Most questions of a gap that get a link."""
 _TEXT = 140
-"""Characters of a topic, a reason or a path."""
+"""Most characters of a topic, a reason or a path."""
 
 Json = dict[str, Any]
 
@@ -75,7 +75,7 @@ class Digest:
 
 
 class _Public:
-    """Tells if everybody in the workspace may read a channel; without an answer it is private."""
+    """Tells if everybody in the workspace may read a channel; if unknown, it is private."""
 
     def __init__(self, clients: Clients) -> None:
         self._client = clients.hint

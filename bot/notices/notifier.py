@@ -55,6 +55,6 @@ class Notices:
                     task()
                 except FootnoteError as error:
                     log.warning("A notice is delayed: %s", error)
-                except Exception:  # the edge of the thread: a database may be down for a while
+                except Exception:  # any failure: a database may be down for a while
                     log.exception("a notice failed")
             self._stopping.wait(POLL_SECONDS)

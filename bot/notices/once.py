@@ -26,7 +26,7 @@ _KEEP_SECONDS = 120 * 86_400.0
 
 
 class Announcements:
-    """Notices, each posted once by one of all replicas."""
+    """Notices; of all replicas, exactly one posts a notice."""
 
     def __init__(self, journal: Journal, client: WebClient) -> None:
         self._journal = journal
@@ -44,7 +44,7 @@ class Announcements:
         return claimed or self._claim_again(name, now)
 
     def post(self, name: str, channel: str, message: dict[str, Any], thread_ts: str | None) -> bool:
-        """Post a claimed notice; return False if Slack refused it, for now or for good."""
+        """Post a claimed notice; return False if Slack refused it, temporarily or finally."""
         try:
             self._client.chat_postMessage(
                 channel=channel,

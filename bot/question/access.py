@@ -1,8 +1,8 @@
 """Permission to use Footnote, by person and channel.
 
-Mentions, commands, the shortcut, buttons, sharing and App Home all ask here. Docs are internal, so
-the default is no for channels that other organisations read, for people of other organisations,
-and for guests.
+Mentions, commands, the shortcut, buttons, sharing and App Home all use this check. Docs are
+internal, so by default Footnote refuses channels that other organisations read, people of other
+organisations, and guests.
 """
 
 from collections.abc import Callable
@@ -70,11 +70,11 @@ class Access:
         self._channel = channel
 
     def refusal(self, asker: Asker, *, when_off: bool = False) -> str | None:
-        """Return why the asker is refused, in words for them, or None if they are not.
+        """Return why the asker is refused, in words for them, or None if they may use Footnote.
 
-        ``when_off`` lets them in even if Footnote is switched off in the channel. If Slack does not
-        know a person, they are let in: Slack always knows strangers. If it does not know a channel,
-        nothing may be posted there.
+        ``when_off`` permits use even if Footnote is switched off in the channel. A person whom
+        Slack does not know may use it, since Slack knows all people of other organisations. In a
+        channel that Slack does not know, nothing may be posted.
         """
         if refusal := self._of_place(asker) or self._of_person(asker):
             return refusal

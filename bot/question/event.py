@@ -43,10 +43,10 @@ class Question:
     channel_type: str
     is_mention: bool
     edited: bool = False
-    """The message was changed since it was posted, so it may have been answered before."""
+    """True if the message was edited, so that it may have been answered before."""
     retried: bool = False
     is_shared: bool = False
-    """Posted in a channel that other organisations read."""
+    """True if the channel is shared with other organisations."""
     user_team: str | None = None
     gesture: str | None = None
     """The client's own id of the message: one gesture may arrive under two ``ts``."""
@@ -76,12 +76,12 @@ class Question:
 
     @property
     def is_called(self) -> bool:
-        """The question mentions Footnote or is direct, so it always gets some reply."""
+        """True if the question mentions Footnote or is direct, so that it always gets a reply."""
         return self.is_mention or self.is_direct
 
     @property
     def is_command(self) -> bool:
-        """Nobody but its asker sees the question, and no message holds it."""
+        """True if only the asker sees the question, so that no message contains it."""
         return self.origin == "command"
 
     @property
@@ -104,7 +104,7 @@ class Deleted:
 
 @dataclass(frozen=True, slots=True)
 class Edited:
-    """A question in new words, which may ask nothing any more.
+    """An edited question; the edited text need not be a question any more.
 
     The question may be answered already, or its answer may be under way.
     """
@@ -152,7 +152,7 @@ def read_question(
 ) -> Question | None:
     """Return a person's message as a question if it mentions Footnote, is direct or is a reply.
 
-    ``was_mention``: it mentioned Footnote before it was edited, which is enough.
+    ``was_mention``: the message mentioned Footnote before the edit, which is enough.
     """
     payload = message.payload
     if not message.ts or not message.is_person or payload.get("hidden"):
@@ -204,7 +204,9 @@ def by_hand(
 
 
 def _changed(event: SlackJson, me: Identity, is_shared: bool) -> Event | None:
-    """Read an edit. It is a new question only the first time that it mentions Footnote.
+    """Read an edit.
+
+    An edited message is a new question only the first time that it mentions Footnote.
 
     Removing the mention still counts as an edit of the original question. Slack also sends
     ``message_changed`` for link previews, thread counters and detected languages.

@@ -56,7 +56,7 @@ _STEPS = (
 )
 """A message to stop, phrase by phrase: kind of the phrase, state before it, state after it."""
 _LONGEST = 6
-"""Words of the longest phrase."""
+"""Number of words in the longest phrase."""
 
 _LEAD = re.compile(
     r"(?:(?:and|but|so|ok|okay|also|then|hm+|well|or|cool|great|nice|thanks|thank you|thx|oh|ah|"
@@ -241,8 +241,8 @@ def is_stop(words: str) -> bool:
     """Return True if the words only tell Footnote to stop, however politely."""
     plain = _EMOJI.sub(" ", words.lower().replace("’", "'"))
     each = re.sub(r"[^\w\s'-]", " ", plain).split()
-    # States that are possible after so many words. One pass finds them all, in however many ways
-    # the words can be split into phrases.
+    # The possible states after each number of words. One pass finds them for every way to split the
+    # words into phrases.
     states_after: dict[int, set[str]] = {0: {"start"}}
     for start in range(len(each)):
         states = states_after.pop(start, set())

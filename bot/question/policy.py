@@ -1,18 +1,18 @@
-"""When Footnote speaks and when it stays silent. Pure: question, thread -> Decision.
+"""The rules for answering and for silence. Pure: question, thread -> Decision.
 
 A mention and a direct message are always answered. A reply without a mention is answered only
 if it is plainly meant for Footnote, by these rules, in this order:
 
-1.  Footnote has answered in the thread, or is about to: a notice of its own is not speaking.
-2.  Nobody told it to stop since it was last mentioned.
-3.  It addresses nobody else, by mention or by name.
-4.  It asks: a question, a request, or a problem. If only its writer and Footnote take part in a
-    thread that began with a mention, anything counts but a remark: thanks, chit-chat and progress
-    are for people.
+1.  Footnote has answered in the thread, or is about to. A notice does not count as an answer.
+2.  Nobody has told Footnote to stop since it was last mentioned.
+3.  The reply addresses nobody else, by mention or by name.
+4.  It contains a question, a request, or a problem. If only its writer and Footnote take part in a
+    thread that began with a mention, every reply counts except a remark: thanks, chit-chat and
+    progress are for people.
 5.  Since Footnote last spoke or was mentioned, nobody else has spoken: otherwise people are talking
     to each other. For an edited message, everything up to now counts.
-6.  Its writer mentioned Footnote in this thread, or was answered there. Or it is a question, and
-    the thread began with a mention or an alert.
+6.  Its writer mentioned Footnote in this thread, or was answered there. Or the reply is a
+    question, and the thread began with a mention or an alert.
 """
 
 from collections.abc import Callable, Sequence
@@ -34,7 +34,7 @@ _ADDRESSED = "addressed to somebody else"
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The action for a message, with its reason: words for the journal, or for a refused asker."""
+    """The action for a message. ``reason`` goes into the journal, or to an asker who is refused."""
 
     action: Action
     reason: str = ""

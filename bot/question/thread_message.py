@@ -16,10 +16,10 @@ from bot.slack.identity import (
 )
 
 Writer = Literal["person", "footnote", "notice", "app", "slack"]
-"""``notice`` is Footnote unasked. ``slack`` covers joins, deleted messages, Slackbot."""
+"""``notice``: Footnote's message that nobody asked for. ``slack``: joins, deletions, Slackbot."""
 
 SLACKBOT = "USLACKBOT"
-"""Posts reminders, and e-mails that were sent to a channel."""
+"""Id of the account that posts reminders, and e-mails that were sent to a channel."""
 SPOKEN = (None, "", "file_share", "thread_broadcast", "me_message")
 """Subtypes of messages that people write. All others are Slack's own notices."""
 
@@ -31,15 +31,15 @@ class ThreadMessage:
     ts: str
     writer: Writer
     user: str
-    """Id of the account that posted it. Empty for some apps."""
+    """Id of the account that posted the message. Empty for some apps."""
     addresses: frozenset[str]
-    """Ids of the users and groups that it mentions."""
+    """Ids of the users and groups that the message mentions."""
     mentions_me: bool
     words: str
-    """Its text without Footnote's own mention."""
+    """The message's text without Footnote's own mention."""
     has_attachments: bool
     files: tuple[str, ...]
-    """Names of its files."""
+    """Names of the attached files."""
     is_deleted: bool
     reply: ReplyMetadata | None
     """Metadata of Footnote's own reply. None for all other messages."""
@@ -52,7 +52,7 @@ class ThreadMessage:
 
     @property
     def is_own(self) -> bool:
-        """Footnote posted it, as a reply or as a notice."""
+        """True if Footnote posted the message, as a reply or as a notice."""
         return self.writer in ("footnote", "notice")
 
 

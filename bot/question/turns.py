@@ -48,7 +48,7 @@ def question_text(question: Question, me: Identity, names: Names) -> str:
 def unread_notes(question: Question, thread: Sequence[ThreadMessage] = ()) -> list[str]:
     """Tell the asker which parts of the question are not read.
 
-    ``thread`` adds its files, for a question that has no words of its own.
+    ``thread`` adds the thread's files, for a question without words.
     """
     lines = []
     others = (message for message in thread if message.ts != question.ts)
@@ -74,7 +74,7 @@ def alert_text(question: Question, thread: Sequence[ThreadMessage]) -> str:
 
 
 def _turn(message: ThreadMessage, me: Identity, names: Names) -> Turn | None:
-    # A notice shows page text: as a turn, the model would take it for its own words.
+    # A notice quotes pages. If it were a turn, the model would take that text for its own words.
     if message.is_deleted or message.writer == "notice":
         return None
     if message.writer == "footnote":

@@ -1,4 +1,4 @@
-"""Web addresses in text: where one ends, and whether a click may open it. Pure."""
+"""Web addresses in text: the end of each, and whether a click may open it. Pure."""
 
 import re
 
@@ -46,12 +46,12 @@ def openable(url: str | None) -> str | None:
 
 
 def may_be_linked(word: str) -> bool:
-    """Whether Slack might make a link of this word."""
+    """Return True if Slack might make a link of this word."""
     return "://" in word or BARE_HOST.search(word) is not None
 
 
 def _unbalanced(text: str, closing: str) -> bool:
-    """Whether a closing bracket lacks its opening one."""
+    """Return True if a closing bracket lacks its opening one."""
     return _unopened(text, closing) < len(text)
 
 

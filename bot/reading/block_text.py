@@ -81,7 +81,7 @@ class BlockReader:
         return read_text(string(words), self.names, addresses=self.addresses)
 
     def link(self, label: Any, url: Any) -> str:
-        """A label with its address, or the one of the two that there is."""
+        """Return a label with its address, or only one of them if the other is missing."""
         return link_text(self.read(label), unescape(string(url)), addresses=self.addresses)
 
     def _block(self, block: dict[str, Any], depth: int) -> Iterator[str]:
@@ -211,7 +211,7 @@ class BlockReader:
 
 
 def items(value: Any) -> list[Any]:
-    """The items of a list; a single object is one item, any other value is none."""
+    """The items of a list; a single object is one item, any other value is an empty list."""
     if isinstance(value, dict):
         return [value]
     return value if isinstance(value, list) else []

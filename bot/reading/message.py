@@ -1,8 +1,8 @@
 """A Slack message of any integration -> everything a reader sees in it, as plain text.
 
 Alert bots put their words into text, blocks, attachments, or blocks within attachments, and often
-say the same thing in two of them, one after the other: it is read once. Of a text that is too long
-the head and the tail are read.
+repeat the same text in two of them, one after the other: a repeat is left out. If a text is too
+long, its head and its tail are read.
 """
 
 import re
@@ -19,7 +19,7 @@ LIMIT = 4_000
 """Characters of one message that a model gets."""
 
 RUNBOOK = re.compile(r"(?:run|play)[ _-]?book", re.IGNORECASE)
-"""The word by which a link to a runbook is known."""
+"""The word that marks a link to a runbook."""
 
 _TAIL = 0.4
 """Share of the end in a text that is shortened."""

@@ -40,7 +40,7 @@ Half of a surrogate pair, which an app leaves when it cuts a text, can be neithe
 
 
 def no_names(_: str) -> str | None:
-    """The names of a reader who knows nobody."""
+    """Return None: a ``Names`` that knows nobody."""
     return None
 
 
@@ -90,7 +90,7 @@ def moment_text(timestamp: object) -> str:
 
 
 def person(user: str, names: Names) -> str:
-    """A person or group as words that ping nobody."""
+    """Return a person or group as words that notify nobody."""
     return f"@{(names(user) or user).removeprefix('@')}"
 
 

@@ -10,13 +10,13 @@ _COVERED = 0.7
 
 
 def covers(blocks: str, text: str) -> bool:
-    """Whether the blocks repeat the text, which Slack shows only in messages without blocks."""
+    """Return True if the blocks repeat the text, which Slack shows only without blocks."""
     words = set(_WORD.findall(text.lower()))
     return bool(words) and len(words & set(_WORD.findall(blocks.lower()))) >= _COVERED * len(words)
 
 
 def without_repeats(parts: Iterable[str]) -> Iterator[str]:
-    """The parts, without one that says the same as the part before it, however it is styled."""
+    """The parts, except those that repeat the part before them, perhaps in another style."""
     before = None
     for part in parts:
         words = " ".join(_MARKS.sub("", part).split())

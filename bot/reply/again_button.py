@@ -28,7 +28,7 @@ def offer_again(client: WebClient, question: Question, reply: ThreadMessage) -> 
 
 
 def remove_offer(client: WebClient, channel: str, reply: ThreadMessage) -> None:
-    """Take the button away; best effort."""
+    """Remove the button; best effort."""
     _set_below(client, channel, reply, [])
 
 

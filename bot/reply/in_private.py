@@ -1,4 +1,4 @@
-"""Replies that one person alone sees, sent through the ``response_url`` of what they did."""
+"""Replies that only one person sees, sent through the ``response_url`` of that person's action."""
 
 import json
 import logging
@@ -29,7 +29,7 @@ class InPrivate:
     respond: Respond
     question: Question
     shortened: Callable[[Answer, Sequence[SlackMessage]], list[SlackMessage]]
-    """The messages of an answer -> no more messages than Slack accepts here."""
+    """The messages of an answer -> at most as many messages as Slack accepts here."""
 
     @property
     def is_private(self) -> bool:
@@ -61,7 +61,7 @@ class InPrivate:
         return say(self.respond, text) is None
 
     def take_back(self, _posted: Iterable[str]) -> None:
-        """Do nothing: Slack does not delete what only one person sees."""
+        """Do nothing: Slack cannot delete a message that only one person sees."""
 
     def post_runbook(self, _message: SlackMessage) -> str | None:
         """Do nothing: a private answer has no runbook ahead of it."""

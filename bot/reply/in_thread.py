@@ -23,7 +23,7 @@ NOWHERE = ""
 """Timestamp of a message that only its asker sees: nobody can find it again."""
 _NO_ANSWER = {"answer": "runbook", "question": "", "part": 0, "parts": 1}
 _IDENTITY = ("answer", "question", "part", "parts", "piece")
-"""The least that a reply's metadata holds: enough to find the reply in its thread."""
+"""Keys that a reply's metadata always has; they suffice to find the reply in its thread."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class InThread:
     me: Identity
     question: Question
     is_private: bool = False
-    """Only the asker sees the answer; short lines are for everybody all the same."""
+    """True if only the asker sees the answer. Everybody sees short lines in any case."""
 
     def outgoing(
         self,
@@ -49,7 +49,7 @@ class InThread:
             is_first = part.payload["part"] == 0 and part.form == "rendered"
             if not is_first:
                 return self.send(part, is_uncertain)
-            # Checked before a stream or runbook is replaced: the part would be there twice.
+            # Look for the part before it replaces a stream or runbook, or it would be posted twice.
             arrived = is_uncertain and self._arrived(part.payload, or_fail=True)
             return arrived or self._replace(part, runbook_ts, stream) or self.send(part)
 
@@ -172,10 +172,10 @@ class InThread:
     def _arrived(
         self, payload: Payload, ts: str | None = None, *, or_fail: bool = False
     ) -> str | None:
-        """Timestamp of this very message if it reached Slack although its response was lost.
+        """Return the timestamp of this message if Slack posted it although the response was lost.
 
-        ``ts`` is the only message that it can be. ``or_fail`` raises Unposted if only a thread that
-        Slack does not return now could tell.
+        With ``ts``, only the message with that timestamp counts. ``or_fail`` raises Unposted if
+        Slack does not return the thread now.
         """
         try:
             reader = ThreadReader(self.client, self.me)

@@ -25,7 +25,7 @@ MAX_METADATA = 3_000
 
 
 class NotPosted(Exception):
-    """Slack will never accept the reply; ``code`` is its error, for the log only."""
+    """Slack will never accept the reply; ``code`` is Slack's error, for the log only."""
 
     def __init__(self, code: str) -> None:
         super().__init__(code)
@@ -125,7 +125,7 @@ class Reply(Protocol):
 
     @property
     def is_private(self) -> bool:
-        """Only the asker sees the answer, so nothing is shown before it is complete."""
+        """True if only the asker sees the answer; then no part is shown before the end."""
 
     def outgoing(
         self,

@@ -1,6 +1,7 @@
 """The runbook posted ahead of the answer.
 
-The answer replaces it (``bot/reply/in_thread.py``); without one it stays, minus its promise.
+The answer replaces it (``bot/reply/in_thread.py``). If no answer comes, the runbook stays, without
+its promise of one.
 """
 
 import logging
@@ -30,7 +31,7 @@ class PostedRunbook:
     ts: str
 
     def end(self, line: str) -> None:
-        """Replace its promise of an answer by a line; best effort."""
+        """Replace the runbook's promise of an answer by a line; best effort."""
         channel = self.question.channel
         try:
             reader = ThreadReader(self.clients.read, self.me)
@@ -49,7 +50,7 @@ class PostedRunbook:
             log.info("a runbook in %s still promises: %s", channel, slack_error(error))
 
     def remove(self) -> None:
-        """Delete it; best effort."""
+        """Delete the runbook; best effort."""
         try:
             self.clients.post.chat_delete(channel=self.question.channel, ts=self.ts)
         except SLACK_FAILED as error:

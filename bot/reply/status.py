@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 REFRESH_SECONDS = 90.0
-"""Slack drops a status that is older."""
+"""Seconds between refreshes of a status, which Slack drops after two minutes."""
 PAUSE_SECONDS = 1.0
-"""Least time between two changes."""
+"""Minimum number of seconds between two changes."""
 _SHORT = 60
 """Characters of a detail."""
 
@@ -48,7 +48,7 @@ class Status(Protocol):
 
 
 class NoStatus:
-    """For an answer that only its asker sees: no line anywhere."""
+    """The status of an answer that only its asker sees: it shows nothing."""
 
     end_state: Session = "active"
 
@@ -60,7 +60,7 @@ class NoStatus:
 
 
 class Statuses:
-    """Opens statuses. A method that the workspace refuses is called once."""
+    """Opens statuses. A method that the workspace has refused is not called again."""
 
     def __init__(self, client: WebClient) -> None:
         self._client = client

@@ -49,11 +49,11 @@ class Stream:
         self._usable = wanted and unfinished_ts is None and question.user is not None
         self._lost = False
         self.stopped = False
-        """Somebody pressed Slack's Stop button on it."""
+        """True if somebody pressed Slack's Stop button on the stream."""
 
     @property
     def is_usable(self) -> bool:
-        """The stream can still grow."""
+        """True if the stream can still grow."""
         return self._usable
 
     @property
@@ -108,7 +108,7 @@ class Stream:
         self._began(self._ts)
 
     def finish(self, message: SlackMessage, metadata: Payload) -> bool:
-        """Append the rest of the message, and close. Return False if the whole must replace it."""
+        """Append the rest of the message, and close. Return False if the answer must replace it."""
         own = [block for block in message["blocks"] if not _is_around(block)]
         chunks = growth(self._shown, own) if self._usable else None
         if chunks is not None:

@@ -70,9 +70,9 @@ class StalePage:
 
     info: DocumentInfo
     answers: int
-    """Number of answers that cite it."""
+    """Number of answers that cite the document."""
     days: int
-    """Days since the last commit that changed it."""
+    """Days since the last commit that changed the document."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Questions without an answer in the docs -> groups of similar questions, each a gap in the docs.
 
-Questions that share most of their words are similar. Where the text of a question is not stored,
-the model's queries are its words.
+Questions that share most of their words are similar. If the text of a question is not stored, the
+model's queries are compared instead.
 """
 
 from collections.abc import Sequence

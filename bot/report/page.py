@@ -14,7 +14,7 @@ from ingest.html_templates import open_templates
 _BUCKETS = (2.0, 5.0, 10.0, 20.0, 40.0)
 _LABELLED_DAYS = 14
 _MOST_ASKED = 6
-"""Questions shown of one gap."""
+"""Most questions that are shown for one gap."""
 _WIDE_DAYS = 45
 """The most days for which each bar has room for a number."""
 

@@ -83,7 +83,7 @@ def replies_not_taken(data_dir: Path) -> "list[NotTaken]":
 
 
 def _terminal_question(answer_id: str) -> Question:
-    """A question of the terminal, in the fields of a question in Slack."""
+    """Return a question from the terminal as a ``Question``, with constants for Slack's ids."""
     return Question(
         TERMINAL, TERMINAL, answer_id, answer_id, TERMINAL, "", TERMINAL, is_mention=True
     )

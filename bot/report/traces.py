@@ -1,4 +1,4 @@
-"""``footnote trace``: the steps of an answer, from the journal, for people and as JSON."""
+"""``footnote trace``: the recorded steps of an answer, from the journal, for people and as JSON."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -155,7 +155,7 @@ def _lines(trace: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _details(detail: Mapping[str, Any]) -> str:
-    """Return ``name=value`` pairs, with its distance behind each id."""
+    """Return ``name=value`` pairs; in a list of ids, each id is followed by its distance."""
     parts = []
     distances = detail.get("distances") or ()
     for name, value in detail.items():

@@ -39,7 +39,7 @@ class Alert:
     names: tuple[str, ...] = ()
     """Values of labels such as ``alertname``."""
     titles: tuple[str, ...] = ()
-    """Parts of its first lines and titles, any of which may be its name."""
+    """Parts of the alert's first lines and titles, any of which may be its name."""
     identifiers: tuple[str, ...] = ()
     """Error codes and compound words, anywhere in the text."""
     services: tuple[str, ...] = ()
@@ -64,12 +64,12 @@ def read_alert(text: str) -> Alert:
 
 
 def is_code(name: str) -> bool:
-    """Whether this is an error code such as ``PAY-4031``."""
+    """Return True if ``name`` is an error code such as ``PAY-4031``."""
     return _CODE.fullmatch(name) is not None
 
 
 def is_compound(name: str) -> bool:
-    """Whether this is several words in one, such as ``KubePodCrashLooping``."""
+    """Return True if ``name`` is several words in one, such as ``KubePodCrashLooping``."""
     return _COMPOUND.fullmatch(name) is not None
 
 

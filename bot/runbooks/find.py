@@ -1,8 +1,7 @@
 """An alert -> its runbook in the docs, before any model runs.
 
-The alert's runbook link or its name leads to the runbook. Words that may be the name, or may not,
-lead only to documents that read like a runbook. If several documents fit equally well, none is
-shown.
+The alert's runbook link or its name leads to the runbook. A word that is perhaps the name leads
+only to documents that read like a runbook. If several documents fit equally well, none is shown.
 """
 
 import re
@@ -42,7 +41,7 @@ class Runbook:
 
 
 def find_runbook(alert: Alert, index: Index) -> Runbook | None:
-    """The runbook of the alert, by its link, else by its name; None if there is none."""
+    """The runbook of the alert, by its link, else by its name; None without a runbook."""
     return _Search(alert, index).run()
 
 
@@ -76,7 +75,7 @@ class _Search:
         return None
 
     def _page_at(self, address: str) -> IndexedDocument | None:
-        """The document that an address opens; None if it may be several."""
+        """The document that an address opens; None if several documents are possible."""
         wanted = _parts(unquote(urlsplit(address).path))
         is_runbook = address in self._alert.addresses
         fits: dict[int, list[str]] = defaultdict(list)
@@ -90,7 +89,7 @@ class _Search:
         return self._one_of(fits[max(fits)]) if fits else None
 
     def _is_in_docs_repo(self, address: str, path: str) -> bool:
-        """Whether an address leads to the docs repo, at any revision."""
+        """Return True if an address leads to the docs repo, at any revision."""
         page = self._index.document(path)
         url = page.passages[0].url if page and page.passages else None
         return url is not None and _place(url) == _place(address)
@@ -133,12 +132,14 @@ class _Search:
         return next(((p,) for p in naming if self._may_lead_to(name, p.path)), ())
 
     def _is_title(self, name: str) -> bool:
-        """Whether a compound word can only be a title: ``TypeError`` may also be a class."""
+        """Return True if a compound word can only be a title: ``TypeError`` may also be a class."""
         return name in self._alert.titles and is_compound(name) and len(words_in(name)) > 2
 
     def _may_lead_to(self, name: str, path: str) -> bool:
-        """Whether this name may lead to that document: if it is not surely the alert's name, the
-        document has to read like a runbook."""
+        """Return True if this name may lead to that document.
+
+        A name that is not surely the alert's leads only to a document that reads like a runbook.
+        """
         if name in self._alert.names:
             return True
         page = self._index.document(path)
@@ -152,7 +153,7 @@ class _Search:
         return self._best(section if fragment and section else page.passages)
 
     def _best(self, passages: tuple[Passage, ...]) -> tuple[Passage, ...]:
-        """All passages if they are short; else the one that says what to do."""
+        """All passages if they are short; else the passage with the instructions."""
         if sum(len(passage.text) for passage in passages) <= _WHOLE:
             return passages
         for passage in passages:
@@ -180,10 +181,11 @@ def _common_end(wanted: Sequence[str], parts: Sequence[str]) -> int:
 
 
 def _is_the_same(wanted: Sequence[str], parts: Sequence[str], fit: int) -> bool:
-    """Whether an address and a path with ``fit`` common parts at the end are the same document.
+    """Return True if an address and a path name the same document.
 
-    The shorter one has to be the end of the longer one: the same file name in another folder is
-    another document. A single word, such as ``overview``, is not enough.
+    The two have ``fit`` common parts at the end. The shorter one has to be the end of
+    the longer one: the same file name in another folder is another document. A single word, such as
+    ``overview``, is not enough.
     """
     if not fit or fit < min(len(wanted), len(parts)):
         return False
@@ -191,7 +193,7 @@ def _is_the_same(wanted: Sequence[str], parts: Sequence[str], fit: int) -> bool:
 
 
 def _place(address: str) -> tuple[str, list[str]]:
-    """Host and repo of an address; raw files of a code host have a host of their own."""
+    """Host and repo of an address; GitHub's host for raw files counts as GitHub."""
     parts = urlsplit(address)
     host = (parts.hostname or "").replace("raw.githubusercontent.com", "github.com")
     return host, _parts(unquote(parts.path))[:2]
@@ -207,5 +209,5 @@ def _parts(path: str) -> list[str]:
 
 
 def _folded(text: str) -> str:
-    """Letters and digits only: ``queue-depth``, ``Queue depth`` and ``QueueDepth`` are the same."""
+    """Keep only letters and digits, so that ``queue-depth`` and ``QueueDepth`` are the same."""
     return _PUNCTUATION.sub("", text).lower()

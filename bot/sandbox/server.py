@@ -75,7 +75,7 @@ class Sandbox:
         return f"{self.url}/api/"
 
     def start(self, port: int = 0) -> str:
-        """Serve in a thread of its own, and return the base address."""
+        """Serve in a new thread, and return the base address."""
         listener = self._listen(port)
         server = self._server = self._uvicorn()
         self._thread = threading.Thread(

@@ -53,8 +53,9 @@ def listen(app: App, port: int) -> Callable[[], None]:
 
     def close() -> None:
         server.task_dispatcher.shutdown()
-        # The server's thread closes its socket, since it would wait for a socket closed by another.
-        # It may do so before this call has written to its pipe, which is then closed.
+        # The server's own thread closes the server's socket: if another thread closed it, the
+        # server would wait for it forever. The pipe may be closed before this call has written to
+        # it.
         with contextlib.suppress(OSError):
             server.trigger.pull_trigger(server.close)
         thread.join(_CLOSED_WITHIN)

@@ -67,7 +67,7 @@ class ReplyMetadata:
 
 
 def metadata_of(message: SlackJson) -> tuple[str, SlackJson]:
-    """Return type and payload of a message's metadata, both empty where there is none."""
+    """Return type and payload of a message's metadata, both empty for a message without any."""
     metadata = message.get("metadata")
     if not isinstance(metadata, dict):
         return "", {}

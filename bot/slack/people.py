@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 
 _PERSON_SECONDS = 3_600.0
 _PLACE_SECONDS = 60.0
-"""Short: nothing may be posted in a channel that has just been shared."""
+"""Seconds that a channel is cached: few, as nothing may be posted in a channel just shared."""
 _UNKNOWN_SECONDS = 60.0
 _MOST = 5_000
 
@@ -41,9 +41,9 @@ class Place:
 
     name: str | None
     is_shared: bool
-    """Other organisations read it."""
+    """True if other organisations read the channel."""
     is_joined: bool
-    """Footnote may post there."""
+    """True if Footnote may post in the channel."""
 
 
 _Value = TypeVar("_Value")

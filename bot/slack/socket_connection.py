@@ -56,7 +56,7 @@ class Connection:
         self.to_replace = threading.Event()
         """Set when Slack asks for a new connection, or when this one has ended."""
         self.is_disabled = False
-        """True if Slack has ended it because Socket Mode was switched off."""
+        """True if Slack closed the connection because Socket Mode was switched off."""
         self._url = url
         self._proxy = _proxy_for(url, proxy)
         self._take = take
@@ -130,7 +130,7 @@ class Connection:
         except (OSError, WebSocketException) as error:
             log.debug("a connection to Slack ended: %s", type(error).__name__)
             self._failure = error
-        except Exception as error:  # the edge of the thread: another connection replaces this one
+        except Exception as error:  # any failure: another connection replaces this one
             log.exception("reading Slack's socket failed")
             self._failure = error
         finally:

@@ -34,7 +34,7 @@ log = logging.getLogger(__name__)
 
 _CALL_SECONDS = 10
 _HANDLED_WITHIN = 10.0
-"""Seconds at the end for received events; Slack delivers the others again."""
+"""Seconds that ``close`` waits for acknowledgements; Slack repeats unacknowledged events."""
 _LOG_EVERY = 60.0
 """Seconds between two log lines about a socket that does not open."""
 _LONGEST_LIMIT = 600.0
@@ -54,7 +54,7 @@ class Timing:
     linger: float = 5
     """Time for which an old connection is still read after a new one has opened."""
     apart: float = 2
-    """Least time between the openings of two connections."""
+    """Minimum time between the openings of two connections."""
     pause: float = 0.5
     """Pause after the first failed attempt; it doubles with each further one."""
     longest_pause: float = 15
@@ -151,7 +151,7 @@ class SlackSocket(BaseSocketModeClient):
             try:
                 self._watch(connection)
                 self._connection = self._replace(connection)
-            except Exception:  # the edge of the thread: without it no more events arrive
+            except Exception:  # any failure: without this thread no more events arrive
                 log.exception("keeping Slack's socket open failed")
                 self._closing.wait(self.timing.longest_pause)
 
@@ -182,12 +182,12 @@ class SlackSocket(BaseSocketModeClient):
     def _open(self, until: float = math.inf) -> Connection | None:
         """Open a connection, or return None at the end.
 
-        Failures are retried; with ``until``, a monotonic time, one that outlasts it is raised.
+        Failures are retried. With ``until``, a monotonic time, a lasting failure is raised.
         """
         for attempt in itertools.count():
             try:
                 return self._connect_once()
-            except Exception as error:  # whatever it is, the next attempt may succeed
+            except Exception as error:  # after any error the next attempt may succeed
                 if self._closing.is_set():
                     return None
                 pause = self._pause(error, attempt)

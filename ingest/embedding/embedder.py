@@ -114,13 +114,13 @@ def open_embedder(source: EmbedderSource) -> Embedder:
 def _build_int8(
     weights: Path, cached: Path, plain: OnnxEmbedder, load: Callable[[Path], OnnxEmbedder]
 ) -> OnnxEmbedder:
-    """Return the int8 model if it can be built and agrees with the plain one, else that one."""
+    """Return the int8 model if it can be built and agrees with the plain model, else that model."""
     log.info("building the int8 embedder, once for this data folder")
     try:
         cached.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=cached.parent, prefix="building-") as workshop:
             draft = Path(workshop) / cached.name
-            # A process of its own: the quantiser needs 500 MB and takes over the root logger.
+            # In a separate process: the quantiser needs 500 MB and takes over the root logger.
             build = [
                 sys.executable,
                 "-P",

@@ -80,7 +80,7 @@ def calibrate(confidences: Sequence[tuple[Case, float]]) -> Calibration:
 
 
 def choose(answerable: Sequence[float]) -> float:
-    """Return the highest threshold with at most WRONGLY_WEAK of these values below it."""
+    """Return the highest threshold with at most a share of WRONGLY_WEAK of the values below it."""
     ordered = sorted(answerable)
     return ordered[int(WRONGLY_WEAK * len(ordered))]
 
@@ -105,7 +105,7 @@ def ask_live_index(
 
 
 def _check_gold_files(cases: Sequence[Case], indexed: Collection[str]) -> None:
-    """Questions about other docs would give the live index a threshold that means nothing."""
+    """Raise SettingsError for questions about other docs, which would give a wrong threshold."""
     for case in cases:
         for file in case.gold_files:
             if file not in indexed:

@@ -16,7 +16,7 @@ from ingest.errors import SettingsError
 
 
 class Quote(BaseModel):
-    """Words of a document that carry the answer."""
+    """Words of a document that contain the answer."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -31,7 +31,7 @@ class Quote(BaseModel):
 
 
 class Case(BaseModel):
-    """One question, and what answers it."""
+    """One question, and the documents and quotes that answer it."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -40,7 +40,7 @@ class Case(BaseModel):
     kind: str
     question: str = Field(min_length=1)
     corpus: str | None = None
-    """Name of the folder of documents that the question is asked against."""
+    """Name of the folder of documents that the question is about."""
     history: tuple[str, ...] = ()
     """Earlier messages of the same person, oldest first."""
     gold_files: tuple[str, ...] = ()
@@ -108,7 +108,7 @@ def read_cases(path: Path, model: type[AnyCase]) -> list[AnyCase]:
 def by_folder(
     cases: Sequence[AnyCase], docs: Path | None, corpora: Path | None
 ) -> dict[Path, list[AnyCase]]:
-    """Cases by the folder of documents that each is asked against.
+    """Cases, grouped by the folder of documents that answers them.
 
     ``docs`` is the folder of cases without a corpus, ``corpora`` holds the folders of the others.
     Raises SettingsError where a folder or a gold file does not exist.

@@ -85,10 +85,10 @@ def calibrate(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Choose below which confidence a result is called weak, and store it with the index.
+    """Choose the confidence below which a result is weak, and store it with the index.
 
     Needs questions that the docs answer and questions that they do not (type no_answer). Searches
-    of a running bot go by the new threshold at once.
+    of a running bot use the new threshold at once.
     """
     from ingest.evaluate.calibrate import ask_corpora, ask_live_index, calibrate, plot
     from ingest.evaluate.cases import Case, by_folder, read_cases

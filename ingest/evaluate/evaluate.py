@@ -1,6 +1,6 @@
 """Cases and the folders of documents that answer them -> marks of the search.
 
-Each folder is indexed once, in a data folder of its own, and brought up to date at the next
+Each folder is indexed once, in a separate data folder, and brought up to date at the next
 evaluation. Questions are asked one after the other, as the agent's first search would ask them.
 """
 
@@ -31,7 +31,7 @@ EVAL_FOLDER = "eval"
 NOT_DOCS = ("SOURCE.md",)
 """Files beside the documents of a corpus, such as the note on its origin."""
 ASKED_FOR = 50
-"""Passages a question, more than the largest budget holds."""
+"""Number of passages per question, more than the largest budget holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ def open_corpus(
 
 
 def corpus_folder(cache: Path, corpus: str, embedder: Embedder) -> Path:
-    """Folder of the index of a corpus; each other embedder has a folder of its own beside it."""
+    """Folder of the index of a corpus; every other embedder has a separate folder beside it."""
     plain = cache / corpus
     note = plain / "embedder.txt"
     if not note.exists():

@@ -1,6 +1,6 @@
 """Passages, gold files and gold quotes -> marks, their averages, and their comparison.
 
-A mark says how much text a reader has to read until the answer is complete, so a longer passage
+A mark measures the text that a reader has to read until the answer is complete, so a longer passage
 does not score by being long.
 """
 
@@ -22,7 +22,7 @@ RESAMPLES = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """How well the search did on one case."""
+    """The scores of the search on one case."""
 
     id: str
     kind: str
@@ -31,7 +31,7 @@ class Mark:
     quote_char: int | None
     """Characters of passages to read until every necessary quote is complete."""
     scores: Mapping[str, float]
-    """By metric, 0 to 1."""
+    """Score of each metric, from 0 to 1."""
     ms: float
     weak: bool
 
@@ -109,7 +109,7 @@ class Difference:
 
 
 def compare(before: Sequence[Mark], after: Sequence[Mark]) -> list[Difference]:
-    """Paired bootstrap over the cases that both marked."""
+    """Compare two sets of marks by a paired bootstrap over their common cases."""
     rng = np.random.default_rng(0)
     samples = rng.integers(0, len(before), (RESAMPLES, len(before)))
     differences = []

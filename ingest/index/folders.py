@@ -1,4 +1,4 @@
-"""Index folders in the data folder, and the pointer that says which of them answers.
+"""Index folders in the data folder, and the pointer to the one that searches read.
 
            start             make_live              make_live of another
     none ────────> unfinished ────────> live ─────────────────────────────> replaced

@@ -38,7 +38,7 @@ from ingest.store.document_tables import DocumentTables
 from ingest.store.vectors import batches
 
 READ_AT_ONCE = 32
-"""Passages in one read."""
+"""Number of passages in one read."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,7 @@ class LiveIndex:
         self._lock = threading.Lock()
 
     def read(self, work: Callable[[OpenFolder], T]) -> T:
-        """Return what ``work`` reads from the live folder; repeat it if that is replaced meanwhile.
+        """Run ``work`` on the live folder; run it again if the folder is replaced meanwhile.
 
         An ingest, in any process, deletes the folder that it has replaced without asking who still
         reads from it.
@@ -64,7 +64,7 @@ class LiveIndex:
         if identity is None or identity.embedder != embedder.fingerprint:
             log.warning("Another embedder made this index: it is searched by words only.")
             return None
-        # An index of an older schema, which answers while it is rebuilt, has no tokens.
+        # An index of an older schema, which is searched until it is replaced, has no tokens.
         with_tokens = self._late_interaction and identity.schema == SCHEMA_VERSION
         return query_vector(query, embedder, with_tokens=with_tokens)
 

@@ -64,8 +64,8 @@ class QueryVector:
     aim: Vectors
     """Vector that is searched with: the mean of the whole and of its sentences.
 
-    People describe what happened and then ask. In the vector of the whole, the longer part drowns
-    the other.
+    People describe what happened and then ask. In the vector of the whole, the longer part
+    outweighs the other.
     """
     tokens: Vectors | None = None
     """One vector per word, if the embedder makes them."""

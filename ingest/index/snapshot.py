@@ -23,9 +23,9 @@ from ingest.store.vectors import open_store
 log = logging.getLogger(__name__)
 
 RETRY_SECONDS = 30.0
-"""Seconds until an unreachable server is asked again."""
+"""Seconds until the next request to an unreachable server."""
 COLLECTION = "collection"
-"""Key, in the metadata, of the name of the Chroma collection."""
+"""Metadata key of the Chroma collection's name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Snapshot:
     """Monotonic time at which missing vectors are looked up again."""
 
     def is_of(self, generation: int) -> bool:
-        """Return True if this is the state of that generation and misses no vectors to look up."""
+        """Return True for the state of that generation, until missing vectors are due again."""
         return self.generation == generation and time.monotonic() < self.until
 
 

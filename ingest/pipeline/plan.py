@@ -86,7 +86,7 @@ def make_plan(
                     fault = fault or error.cause
                 continue
         readable.add(file.path)
-    if fault and not readable:  # no document can be read, so the documents are not to blame
+    if fault and not readable:  # no document can be read, so no document is the cause
         raise fault
     plan.deleted = [path for path in stored if path not in readable]
     return plan

@@ -30,7 +30,7 @@ from ingest.store.document_tables import SCHEMA_VERSION
 from ingest.store.vectors import Vectors
 
 BATCH = 256
-"""Chunks that are embedded and written together, at about this number."""
+"""Approximate number of chunks that are embedded and written together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ def _tested(
 ) -> SelfTestOutcome | None:
     """Run the self-test, unless nothing has changed since the last one.
 
-    Raises SelfTestFailed if the new index is worse and another one can go on answering.
+    Raises SelfTestFailed if the new index is worse and another one can stay live.
     """
     if not questions.questions:
         return None
@@ -187,7 +187,7 @@ class Writing:
             for chunk in document.chunks
             if self._is_new(chunk)
         }
-        # Before the first write, which can replace the vector of an id by that of another text.
+        # Read them before the first write, which can replace the vector of an id.
         self._vectors = self.target.reusable(needed, self._has_tokens)
         self._to_embed = len(needed) - len(self._vectors)
         written = 0
@@ -262,7 +262,7 @@ class Writing:
         return isinstance(self.embedder, TokenEmbedder)
 
     def _embed_texts(self, texts: Mapping[str, str], progress: Callable[[int], None]) -> None:
-        """Embed texts, given by content hash, and store their token vectors."""
+        """Embed ``texts`` (content hash -> text), and store their token vectors."""
         if isinstance(self.embedder, TokenEmbedder):
             vectors, tokens = self.embedder.embed_tokens(list(texts.values()), progress)
             signs = {hash_: packed(of_text) for hash_, of_text in zip(texts, tokens, strict=True)}

@@ -1,8 +1,8 @@
-"""The self-test: the docs' own questions, asked of an index before it answers anybody.
+"""The self-test: the docs' own questions, asked of an index before it goes live.
 
 ``.footnote/questions.jsonl``, under the docs root or at the top of the repo -> questions -> hits
 and misses -> questions lost since the last run. A question is a hit if its document is among the
-first results. No model takes part.
+first results. No language model is used.
 """
 
 import hashlib
@@ -23,12 +23,12 @@ from ingest.repo.checkout import Checkout
 
 FILE = ".footnote/questions.jsonl"
 FIRST = 5
-"""Number of different documents of a result among which the right one has to be."""
+"""A question is a hit if its document is among this many first documents of the result."""
 MOST = 1_000
-"""Questions that are asked at most."""
+"""Most questions that are asked."""
 META = "self_test"
 _WARNED = 3
-"""Lines or questions that a warning names."""
+"""Most lines or questions that a warning names."""
 
 
 def _several(value: object) -> object:

@@ -1,9 +1,9 @@
 """The index folder that an ingest writes into, and the stored vectors that it reuses.
 
-An ingest writes into the live folder if that is sound and was built with the embedder, chunker and
-schema of today. Otherwise it writes into a second folder, which replaces the live one when it is
-complete; until then the live one answers. A second folder that an earlier run left unfinished is
-continued. ``ingest.index.folders`` draws the states of a folder.
+An ingest writes into the live folder if that folder is sound and was built with the current
+embedder, chunker and schema. Otherwise the ingest writes into a second folder. Searches read the
+live folder until the second one is complete and replaces it. A second folder that an earlier run
+left unfinished is continued. ``ingest.index.folders`` draws the states of a folder.
 """
 
 import logging
@@ -202,7 +202,7 @@ class _Chooser:
         # A server may hold the collections of other data folders, too.
         name = LOCAL_COLLECTION if self.server is None else f"footnote-{uuid.uuid4().hex[:12]}"
         with ExitStack() as stack:
-            stack.callback(folders.remove, folder)  # unless tables and vectors can be created
+            stack.callback(folders.remove, folder)  # runs if tables or vectors cannot be created
             store = stack.enter_context(
                 open_store(folder.chroma, self.server, name, embedder=self.identity.embedder)
             )

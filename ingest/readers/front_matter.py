@@ -133,7 +133,7 @@ def _text(value: object) -> str:
     if isinstance(value, int) and value.bit_length() > _BITS_OF_A_NUMBER:
         return ""
     if isinstance(value, (str, int, float)) and not isinstance(value, bool):
-        # An escape can stand for half a surrogate pair, which cannot be stored.
+        # An escape can mean half a surrogate pair, which cannot be stored.
         return " ".join(str(value).encode(errors="replace").decode().split())
     return ""
 

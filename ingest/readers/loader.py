@@ -49,7 +49,7 @@ class Document:
 
 
 def load(path: str, data: bytes) -> Document:
-    """Read a file. Raises UnreadableDocument with the reason against it."""
+    """Read a file. Raises UnreadableDocument with the reason."""
     suffix = PurePosixPath(path).suffix.lower()
     reader = READERS.get(suffix)
     if reader is None:

@@ -62,7 +62,7 @@ def _read_cell(cell: object) -> tuple[str, list[str]] | None:
     text = "".join(filter(_is_text, text)) if isinstance(text, list) else text
     if not _is_text(text) or not text.strip():
         return None
-    # An escape can stand for half a surrogate pair, which cannot be stored.
+    # An escape can mean half a surrogate pair, which cannot be stored.
     lines = with_line_feeds(text.encode(errors="replace").decode()).strip("\n").split("\n")
     if cell["cell_type"] == "heading":
         return "markdown", ["#" * int(cell.get("level", 1)) + " " + " ".join(lines)]
@@ -85,7 +85,7 @@ def _language(notebook: dict[str, object]) -> str:
 
 @dataclass
 class _LineNumbers:
-    """Finds the line numbers of cells in the file, from its beginning on."""
+    """Finds the line numbers of cells, in one pass from the beginning of the file."""
 
     source: str
     position: int = 0

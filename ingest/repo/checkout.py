@@ -64,7 +64,7 @@ class Checkout(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """End everything that reading needs."""
+        """Close the files and processes that ``read`` uses."""
 
     def __enter__(self) -> Self:
         return self
@@ -128,7 +128,7 @@ def root_parts(docs_root: str) -> tuple[str, ...]:
 
 
 def is_too_large(skipped: Skipped) -> bool:
-    """Return True if the size of the file is the reason against it."""
+    """Return True if the file was left out because of its size."""
     return skipped.reason.startswith(_TOO_LARGE)
 
 

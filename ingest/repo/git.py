@@ -1,4 +1,4 @@
-"""Git addresses, and how the system git is run.
+"""Git addresses, and the calls of the system git.
 
 Git never asks questions and never searches for a repository: each command works in a git dir of
 Footnote's or in none, so that only Footnote's and the user's own configuration apply (``local`` has
@@ -144,7 +144,7 @@ class Git:
     timeout: float
     remote: Remote | None = None
     git_dir: Path | None = NOWHERE
-    """The repository it works in; None lets git look for one in the folder, but not above it."""
+    """The repository; None lets git look for one in the folder, but not above the folder."""
     work_tree: Path | None = None
 
     @property
@@ -167,7 +167,7 @@ class Git:
         return output
 
     def text(self, *arguments: str) -> str | None:
-        """Return one line of output, or None if the command fails for lack of what it asks for."""
+        """Return one line of output, or None if the command fails, unless it timed out."""
         try:
             return self.run(*arguments).decode(errors="replace").strip()
         except DocsRepoError as error:
@@ -250,8 +250,8 @@ class Git:
         if self.remote and self.remote.token:
             environment["FOOTNOTE_USERNAME"] = self.remote.username or ""
             environment["FOOTNOTE_TOKEN"] = self.remote.token
-            # The empty value drops helpers configured elsewhere. Ours answers this host only, not
-            # one that it redirects to.
+            # The empty value drops helpers configured elsewhere. Our helper gives the token to this
+            # host only, not to a host that it redirects to.
             scope = "://".join(urlsplit(self.remote.url)[:2])
             overrides += [("credential.helper", ""), (f"credential.{scope}.helper", _HELPER)]
         elif self.remote and self.remote.username:

@@ -1,1 +1,1 @@
-"""Ingest runs: when they start, which process carries them out, and how they ended."""
+"""Ingest runs: their schedule, their process, and their record."""

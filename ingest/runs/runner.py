@@ -47,7 +47,7 @@ class Runner:
         options: dict[str, Any] | None = None,
         listen: ProgressListener | None = None,
     ) -> IngestReport:
-        """Carry out a recorded run and return its report; the record gets its end in any case."""
+        """Carry out a recorded run and return its report; its end is recorded in any case."""
         try:
             report = self._ingest(options or {}, self._recording(run_id, listen))
         except FootnoteError as error:
@@ -59,7 +59,7 @@ class Runner:
         except KeyboardInterrupt:
             self._runs.interrupt(run_id)
             raise
-        except Exception as error:  # recorded whatever it is, and raised again
+        except Exception as error:  # any error is recorded, then raised again
             self._runs.fail(run_id, error, f"unexpected {type(error).__name__}; see the log")
             raise
         self._runs.finish(run_id, report)

@@ -101,7 +101,7 @@ class Schedule:
             except FootnoteError as error:
                 log.warning("Ingest failed: %s", error)
                 worked = False
-            except Exception:  # the edge of the thread: later runs must take place
+            except Exception:  # any failure: later runs must take place
                 log.exception("Ingest failed unexpectedly")
                 worked = False
             self._caught_up.set()
@@ -132,7 +132,7 @@ class Schedule:
             report = self._runner.run(run_id, options)
         except IngestStopped:
             return
-        except Exception:  # whatever it is, an empty index would answer nothing until tomorrow
+        except Exception:  # any failure: an empty index could answer nothing until tomorrow
             if self._answers_nothing():
                 self._retry_soon()
             raise

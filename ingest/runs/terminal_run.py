@@ -42,7 +42,7 @@ def ingest_anywhere(
 ) -> dict[str, Any]:
     """Carry out one ingest and return its report as JSON.
 
-    With ``ask``, a person at a terminal is asked to confirm a large deletion.
+    With ``ask``, a person at a terminal can confirm a large deletion.
     """
     try:
         return _ingest(settings, options, console)

@@ -14,9 +14,9 @@ _STOP_WORDS = """
 """
 STOP_WORDS = frozenset(_STOP_WORDS.split())
 MAX_QUERY_TERMS = 64
-"""Words of a query that are used; of a pasted log the first words show its subject."""
+"""Most words of a query that are used: in a pasted log, the first words show the subject."""
 
-# No run of letters is read twice, or from its middle: a word may have forty thousand letters.
+# Each run of letters is read once, from its beginning: a word may have forty thousand letters.
 _IDENTIFIER = re.compile(
     r"(?<![A-Za-z0-9])[A-Za-z0-9]++(?:[_./:-]++[A-Za-z0-9]++)+"
     r"|(?<![a-z])[a-z]++[A-Z][A-Za-z0-9]*"

@@ -1,7 +1,7 @@
 """Payloads on their way to the app: first attempt, acknowledgement, redeliveries.
 
-A transport sends one payload and returns the app's acknowledgement, or why it got none. Without an
-acknowledgement the payload is sent again, up to three times, with Slack's retry fields.
+A transport sends one payload and returns the app's acknowledgement, or the reason why none came.
+Without an acknowledgement the payload is sent again, up to three times, with Slack's retry fields.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ class NoAcknowledgement:
 
     reason: str
     final: bool = False
-    """The app asked for no redelivery."""
+    """True if the app asked for no redelivery."""
 
 
 Pending = asyncio.Future[Acknowledgement | NoAcknowledgement]

@@ -47,7 +47,7 @@ class HttpEvents:
         if retry:
             headers["X-Slack-Retry-Num"] = str(retry.attempt)
             headers["X-Slack-Retry-Reason"] = retry.reason
-        request = Request(self._url, body.encode(), headers)  # noqa: S310 - given by whoever starts it
+        request = Request(self._url, body.encode(), headers)  # noqa: S310 - from the command line
         try:
             with self._opener.open(request, timeout=self._rules.ack_seconds) as response:
                 return Acknowledgement(_payload(response.read()))

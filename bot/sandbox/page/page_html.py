@@ -18,7 +18,7 @@ from ingest.html_templates import open_templates
 
 @dataclass(frozen=True)
 class Surface:
-    """Where blocks are shown: a message, a modal or the App Home."""
+    """The place that shows blocks: a message, a modal or the App Home."""
 
     name_of: NameOf
     target: Mapping[str, str] = field(default_factory=dict)
@@ -49,7 +49,7 @@ def _link_opens_a_new_tab(
 
 
 def _image_address(_self: RendererHTML, tokens: Any, index: int, _options: Any, _env: Any) -> str:
-    """Slack shows the address of an image in Markdown; the page loads nothing from elsewhere."""
+    """Show the address of an image, as Slack does; the page loads nothing from elsewhere."""
     return escapeHtml(str(tokens[index].attrGet("src")))
 
 

@@ -25,7 +25,7 @@ PARTS = {
 
 @dataclass(frozen=True)
 class Look:
-    """Who is looking at which channel and thread."""
+    """The person who looks at the page, and the open channel and thread."""
 
     user: str
     channel: str
@@ -147,7 +147,7 @@ class Screen:
 
     @property
     def posts(self) -> list[tuple[Post, bool]]:
-        """Messages of the channel, each with whether it follows one by the same author."""
+        """Messages of the channel; each with True if it follows one by the same author."""
         return self._grouped(
             post
             for post in self._space.in_order(self._look.channel)
@@ -241,7 +241,7 @@ def _author_id(post: Post) -> str:
 
 
 def _follows(before: Post | None, post: Post) -> bool:
-    """The same author, shortly after: the page does not repeat the name."""
+    """Return True for a post shortly after one by the same author, whose name is not repeated."""
     if before is None or before.viewer != post.viewer:
         return False
     same = _author_id(before) == _author_id(post)

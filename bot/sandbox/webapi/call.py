@@ -18,7 +18,7 @@ Body = Callable[[Slack, Json], Json]
 
 @dataclass(frozen=True)
 class Method:
-    """A Web API method, and what a caller must have and send."""
+    """A Web API method, with the token, scopes and arguments that a call needs."""
 
     name: str
     body: Body

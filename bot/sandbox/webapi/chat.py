@@ -119,7 +119,7 @@ def thread_root(slack: Slack, channel: str, thread_ts: object) -> str | None:
 
 
 def clear_status(slack: Slack, channel: str, thread_ts: str) -> None:
-    """A post by the app clears the status of its thread."""
+    """Clear the status of a thread in which the app has posted."""
     if slack.workspace.statuses.pop((channel, thread_ts), None):
         slack.workspace.changed()
 

@@ -10,7 +10,7 @@ from bot.sandbox.workspace.refusal import Json, Refusal
 TEXT = 40_000
 UPDATED_TEXT = 4_000
 MARKDOWN = 12_000
-METADATA = 8_000  # Slack names no number; this is on the strict side
+METADATA = 8_000  # Slack documents no number; this one is strict
 
 
 def content(args: Json, *, update: bool = False) -> Json:
