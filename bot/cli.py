@@ -193,7 +193,7 @@ def _root(
         typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
     ] = False,
 ) -> None:
-    """Give commands access to the journal, which is opened by those that need it."""
+    """Give commands the journal: it opens at its first use, and closes at the end."""
     terminal = Terminal()
     context.obj = terminal
     context.call_on_close(terminal.close)

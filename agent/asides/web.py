@@ -154,7 +154,7 @@ def _findings(blocks: list[ContentBlock], domains: tuple[str, ...]) -> WebFindin
     for block in blocks[last + 1 :]:
         if block.type != "text":
             continue
-        # A page on the web cannot pass for a document of the team.
+        # Without brackets, a web page cannot look like a citation of the team's docs.
         words = read_citations(CitedText.plain(block.text), ()).text.text
         cited = {}
         for citation in block.citations or ():

@@ -1,4 +1,4 @@
-"""Cases and settings -> a measurement: the agent answers the cases until the money is spent."""
+"""Cases and settings -> a measurement: the agent answers as many cases as the budget allows."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass

@@ -106,7 +106,8 @@ class Evidence:
 
     @cached_property
     def _commands(self) -> list[list[str]]:
-        """The words of each code span and of each line of a code block."""
+        """The words of each code span and each line of a code block; of every line without any
+        code."""
         commands = []
         for start, end in code_spans(self._raw):
             code = self._raw[start:end].strip("`")

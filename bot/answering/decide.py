@@ -42,7 +42,7 @@ class Decider:
     """The settings of a channel."""
 
     def by_thread(self, question: Question, thread: Sequence[ThreadMessage]) -> Decision:
-        """Decide by the thread alone."""
+        """Decide by question and thread, without the channel's settings and the asker's rights."""
         in_thread = self.journal.in_thread(question.team, question.channel, question.thread_ts)
         is_answering = any(noted.ts < question.ts for noted in in_thread)
         name_of = self.people.name

@@ -8,7 +8,7 @@ from bot.answering.workers import Job, Workers
 from bot.question.event import Key
 
 _FULL_SECONDS = 1.0
-"""Pause if the pool has no room."""
+"""Seconds until the next attempt if the pool is full."""
 _HURRY_SECONDS = 5.0
 """Minimum number of seconds between two effective calls of ``hurry_all``."""
 

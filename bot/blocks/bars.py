@@ -58,7 +58,7 @@ class _Rows(str):
 
 
 def _escaped(row: str, columns: int) -> str:
-    """The row with a backslash before each bar in code and each bar after the last column."""
+    """Escape the bars that do not end a cell: in code, and after the last column."""
     bars: list[int] = []
     ends = at = 0
     edge = len(row.rstrip())

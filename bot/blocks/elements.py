@@ -46,7 +46,7 @@ def actions(block_id: str, buttons: Sequence[Block]) -> Block:
 
 
 def link(label: str, url: str | None) -> str:
-    """Words as a link, or the words alone if no click may open the address."""
+    """Words as a link; the words alone if the address is missing or unsafe."""
     # A line end or a bar would end the label, and with it the link.
     words = escape(" ".join(label.split())).replace("|", "¦")
     address = openable(url)

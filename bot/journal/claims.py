@@ -215,7 +215,9 @@ class Journal(Archive):
             self._change(key, pending, state="deleted", owner=None)
 
     def withdraw(self, key: Key, reason: str) -> None:
-        """Record an edit after which the message is not a question; another edit may undo that."""
+        """Drop the claim on an edited message: it asks nothing now, or it asks in other words.
+
+        It may be claimed again."""
         open_ = NotedMessage.state.in_(("noted", "claimed"))
         self._change(key, open_, state="ignored", reason=reason, owner=None)
 

@@ -1,1 +1,1 @@
-"""Events and interactions from Slack: read here, and handed to a room below."""
+"""Listeners: each reads an event or interaction from Slack, and calls its handler."""

@@ -152,7 +152,7 @@ def read_question(
 ) -> Question | None:
     """Return a person's message as a question if it mentions Footnote, is direct or is a reply.
 
-    ``was_mention``: the message mentioned Footnote before the edit, which is enough.
+    ``was_mention``: the message mentioned Footnote before it was edited; it stays a question.
     """
     payload = message.payload
     if not message.ts or not message.is_person or payload.get("hidden"):

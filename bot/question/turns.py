@@ -26,7 +26,7 @@ _AROUND_AN_ANSWER = ("actions", "context_actions", "context", "divider")
 def build_conversation(
     question: Question, thread: Iterable[ThreadMessage], me: Identity, names: Names
 ) -> Conversation:
-    """Return the turns before the question, with the question as the last turn."""
+    """Return the earlier turns of the thread, then the question with its attachments."""
     asker = names(question.user or "") or "somebody"
     earlier = _join_parts((m, _turn(m, me, names)) for m in thread if question.follows(m))
     attachments = message_text({"attachments": question.payload.get("attachments")}, names)

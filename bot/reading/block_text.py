@@ -52,7 +52,7 @@ _PLACES = (
 )
 """Keys under which blocks keep their texts, in the order in which Slack shows them."""
 _NOT_SHOWN = ("placeholder", "confirm", "hint", "fallback", "workflow", "filter", "metadata")
-"""Keys whose texts no message shows, or only after a click."""
+"""Keys whose texts Slack never shows, or shows only after a click; they are not read."""
 _TITLE = re.compile(
     r"(?P<icon>(?::[\w+-]+: *)*)(?P<mark>[*_]{0,2})(?P<name>[^*]{1,100}?):?(?P=mark):?"
 )

@@ -31,7 +31,7 @@ class _Row:
 
 @dataclass(frozen=True, slots=True)
 class _DayBar:
-    """The answers of one day as a stack of bars, the last verdict on top."""
+    """One day's answers as a stack of bars, one per verdict, in the order of VERDICTS."""
 
     summary: str
     total: int

@@ -15,7 +15,9 @@ _MOST = 60
 
 
 def permalinks(questions: Iterable[AskedQuestion], client: WebClient) -> dict[str, str]:
-    """Addresses by answer id; the first failure of Slack ends the requests."""
+    """Answer id -> address of its question in Slack, for the first ones.
+
+    Deleted messages are skipped; any other failure of Slack ends the requests."""
     links: dict[str, str] = {}
     in_slack = [question for question in questions if question.ts.replace(".", "").isdecimal()]
     for question in in_slack[:_MOST]:

@@ -53,7 +53,7 @@ def pieces_of(block: Block, parsed: ParsedFile, target: int) -> list[Piece]:
 
 
 def halves(pieces: Sequence[Piece], parsed: ParsedFile) -> list[list[Piece]]:
-    """Divide pieces into two lists of about the same size; return no list if that is impossible."""
+    """Divide pieces into two lists of about the same size; empty if that is impossible."""
     if len(pieces) == 1:
         (piece,) = pieces
         pieces = _smaller(piece, parsed) if piece.size > SHORTEST else pieces

@@ -57,7 +57,7 @@ class Embedder(Protocol):
 
     @property
     def fingerprint(self) -> str:
-        """Changes whenever vectors can change: an index belongs to one fingerprint."""
+        """Identity of the vectors: it changes whenever they can. An index has one fingerprint."""
         ...
 
     @property

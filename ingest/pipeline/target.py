@@ -42,7 +42,7 @@ class Target:
     tables: DocumentTables
     store: Store
     stored_hashes: dict[str, str]
-    """Content hash by chunk id, of the vectors that were stored when the ingest began."""
+    """Chunk id -> hash of its text, for each vector that was stored when the ingest began."""
     older: Store | None = None
     """Vectors of the index that this one will replace, if the same embedder made them."""
     older_tables: Path | None = None

@@ -40,7 +40,8 @@ class Block:
     footer: int = 0
     """Number of last lines that every piece repeats: a fence's closing."""
     head: tuple[int, int] = (0, 0)
-    """Earlier lines with the names of its columns, repeated in a chunk that lacks them."""
+    """Start and end of the lines that name this block's columns; a chunk without them repeats them.
+    """
 
 
 @dataclass(frozen=True, slots=True)

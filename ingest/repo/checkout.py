@@ -15,7 +15,7 @@ from ingest.readers.loader import READERS
 from ingest.sources import DocsSource
 
 _TOO_LARGE = "huge"
-"""First word of the reason for a document that is too large."""
+"""First word of the reason for skipping a document that is too large."""
 
 
 @dataclass(frozen=True, slots=True)
