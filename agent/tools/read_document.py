@@ -14,7 +14,7 @@ from ingest.documents import DEFAULT_BUDGET, IndexedDocument, Passage
 _SUGGESTED = 5
 
 
-class Place(Arguments):
+class PathAndLine(Arguments):
     path: str = Field(
         description="Path of a page, such as 'runbooks/payments.md', or the id of a passage, "
         "such as 'runbooks/payments-3': a long page then opens at that passage's section."
@@ -28,7 +28,7 @@ class ReadDocument:
     """Opens a document: for the steps around a passage, or because another document names it."""
 
     name = "read_document"
-    arguments: type[Arguments] = Place
+    arguments: type[Arguments] = PathAndLine
 
     def description(self, corpus: Corpus) -> str:  # noqa: ARG002  # the search says what there is
         return (
@@ -43,10 +43,10 @@ class ReadDocument:
     def schema(self, corpus: Corpus) -> dict[str, Any]:  # noqa: ARG002  # the same for every corpus
         return plain_schema(self.arguments)
 
-    def progress(self, arguments: Place) -> Progress:
+    def progress(self, arguments: PathAndLine) -> Progress:
         return Progress("reading", arguments.path[:200])
 
-    def run(self, arguments: Place, retrieval: Retrieval) -> ToolResult:
+    def run(self, arguments: PathAndLine, retrieval: Retrieval) -> ToolResult:
         name = arguments.path.strip().removeprefix("/")
         page = retrieval.index.document(name)
         if page is None or not page.passages:

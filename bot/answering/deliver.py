@@ -93,7 +93,7 @@ class Delivery:
         except Exception:  # any failure: a line tells the asker
             reference = uuid.uuid4().hex[:8]
             log.exception("answer %s failed", reference)
-            self._tell_failed(reply, stream, reference)
+            self._tell_failed(reply, stream, runbook, reference)
         return None
 
     def is_wanted(self, key: Key) -> bool:
@@ -163,9 +163,13 @@ class Delivery:
         outgoing = reply.outgoing(answer, messages, runbook.ts if runbook else None, stream)
         return UnsentAnswer(self.journal, self.short, reply, answer, outgoing, stream, runbook)
 
-    def _tell_failed(self, reply: Reply, stream: Stream | None, reference: str) -> None:
+    def _tell_failed(
+        self, reply: Reply, stream: Stream | None, runbook: PostedRunbook | None, reference: str
+    ) -> None:
         key, line = reply.question.key, failed(reference)
         if stream is not None and stream.end(line):
             self.journal.finish(key, "answered", reason=reference, reply_ts=stream.ts)
         else:
             self.short.send(reply, line, reference=reference, later=self.journal.reopen)
+        if runbook:  # it promises an answer
+            runbook.end(line)

@@ -1,7 +1,7 @@
 """Event body -> Question, edit or deletion. Pure.
 
-Nothing here decides whether to answer. Messages that can never be a question (of other bots,
-housekeeping, edits without a new mention) are left out.
+Nothing here decides whether to answer. Events that can never be a question are left out: messages
+of other bots, housekeeping, edits that change no words.
 """
 
 from collections.abc import Mapping

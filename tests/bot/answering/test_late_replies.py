@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from agent.answer import Answer
+from agent.conversation import Conversation
 from bot.answering.outbox import Retries
 from bot.channels import Channel, Channels
 from tests.bot.answering.test_outbox import (
@@ -99,6 +101,20 @@ def test_a_runbook_promises_no_answer_after_the_line_even_if_slack_failed_all_th
     taken(running)
     runbook, _line = replies(slack, root)
     assert LATE in str(runbook["blocks"])
+
+
+def test_a_runbook_promises_no_answer_after_the_answer_has_failed(
+    slack: Slack, start: Start, script: Script
+) -> None:
+    def broken(_conversation: Conversation) -> Answer:
+        raise ValueError("sesame")
+
+    start()
+    script.reply = broken
+    root, _ts = under_an_alert(slack, script)
+    script.gate.set()
+    wait_for(lambda: len(replies(slack, root)) > 1)
+    wait_for(lambda: "Something went wrong" in str(replies(slack, root)[0]))
 
 
 def test_an_answer_whose_response_was_lost_does_not_replace_the_runbook_as_well(
