@@ -78,10 +78,16 @@ def paragraphs(text: str) -> list[str]:
             begin_new = False
         if parts:
             parts[-1].append(line)
-        if match := _FENCE.match(line):
-            mark, rest = match.groups()
-            if fence is None:
-                fence = mark
-            elif mark[0] == fence[0] and len(mark) >= len(fence) and not rest:
-                fence = None
+        fence = fence_after(line, fence)
     return ["".join(part) for part in parts] or ["(empty)"]
+
+
+def fence_after(line: str, fence: str | None) -> str | None:
+    """The fence that is open after this line of Markdown, or None."""
+    match = _FENCE.match(line)
+    if match is None:
+        return fence
+    mark, rest = match.groups()
+    if fence is None:
+        return str(mark)
+    return None if mark[0] == fence[0] and len(mark) >= len(fence) and not rest else fence

@@ -14,7 +14,10 @@ from agent.answer import Citation
 from agent.grounding import WrittenAnswer, read_answer
 from agent.grounding.cited_text import MARK, CitedText, Edit, joined
 from agent.grounding.statements import Block, block_at, code_at, read_blocks
+from agent.passages import fence_after
 
+_LONGEST_FENCE = 200
+"""Characters at the beginning of a line that are enough to know a fence."""
 _MOST_PARAGRAPHS = 100
 """Most paragraphs of one pointer: a server's numbers must not fill the memory."""
 
@@ -31,7 +34,7 @@ def read_content(
 def text_of(content: Iterable[ContentBlock]) -> CitedText:
     """The text of a message with the API's citations; bracketed ids are still text."""
     blocks = [block for block in content if block.type == "text"]
-    texts = [block.text.replace(MARK, "") for block in blocks]
+    texts = list(_with_line_ends(block.text.replace(MARK, "") for block in blocks))
     text = "".join(texts)
     markdown = read_blocks(text) if any(block.citations for block in blocks) else []
     insertions: dict[_Insertion, dict[str, Citation]] = {}
@@ -55,6 +58,20 @@ def text_of(content: Iterable[ContentBlock]) -> CitedText:
         )
         .strip()
     )
+
+
+def _with_line_ends(texts: Iterable[str]) -> Iterator[str]:
+    """The texts of blocks, with the line end after a closing fence that some gateways drop."""
+    fence: str | None = None
+    line = ""
+    for words in texts:
+        is_cut = fence is not None and line and words and not words.startswith("\n")
+        text = f"\n{words}" if is_cut and fence_after(line, fence) is None else words
+        yield text
+        first, *others = text.split("\n")
+        *whole, line = [(line + first)[:_LONGEST_FENCE], *others]
+        for each in whole:
+            fence = fence_after(each, fence)
 
 
 class _Insertion(NamedTuple):

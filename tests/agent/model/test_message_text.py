@@ -52,6 +52,15 @@ def block(text: str, *sources: str | CitationsSearchResultLocation) -> TextBlock
             [block("| a | b |", "a-0"), block("\n| c | d |\n", "b-0")],
             "| a | b [a-0] |\n| c | d [b-0] |",
         ),
+        (
+            [block("```\nls\n```", "a-0"), block("Then wait.", "b-0")],
+            "```\nls\n```\n[a-0]\n\nThen wait [b-0].",
+        ),
+        (
+            [block("```\nls\n``"), block("`", "a-0"), block("Then ``"), block("` ends.", "b-0")],
+            "```\nls\n```\n[a-0]\n\nThen ``` ends [b-0].",
+        ),
+        ([block("Run:\n\n```"), block("sh\nls\n```", "a-0")], "Run:\n\n```sh\nls\n```\n[a-0]"),
         ([block("- one\n", "a-0"), block("- two", "b-0")], "- one [a-0]\n- two [b-0]"),
         ([ThinkingBlock(type="thinking", thinking="hm", signature="s"), block("Yes.")], "Yes."),
         ([], ""),
