@@ -21,7 +21,7 @@ from bot.question.thread import ThreadReader, is_complete, replies_to
 from bot.question.thread_message import ThreadMessage
 from bot.question.turns import unread_notes
 from bot.reading.mrkdwn import escape
-from bot.reply.outgoing import Reply
+from bot.reply.outgoing import ReplyPlace
 from bot.reply.wording import BUSY, HELP, UNREADABLE
 from bot.slack.clients import SLACK_FAILED, slack_error
 from bot.slack.identity import Identity
@@ -121,7 +121,7 @@ class QuestionHandler:
         if self._journal.claim_again(question.key):
             self._carry_out(Decision("answer"), self._in_thread(question), thread)
 
-    def answer_privately(self, reply: Reply) -> None:
+    def answer_privately(self, reply: ReplyPlace) -> None:
         """Answer the question of a command; only its asker sees the reply."""
         question = reply.question
         self._journal.note(question)
@@ -156,7 +156,7 @@ class QuestionHandler:
         return Decision("refuse", refusal) if refusal else decision
 
     def _carry_out(
-        self, decision: Decision, reply: Reply, thread: Sequence[ThreadMessage] | None
+        self, decision: Decision, reply: ReplyPlace, thread: Sequence[ThreadMessage] | None
     ) -> None:
         """Carry out a decision about a claimed question; ``thread`` is None if unreadable."""
         question = reply.question
@@ -174,6 +174,6 @@ class QuestionHandler:
                 if not self._queue.add(reply, thread or ()):
                     self._refuse(reply, BUSY, "queue full")
 
-    def _refuse(self, reply: Reply, line: str, reason: str) -> None:
+    def _refuse(self, reply: ReplyPlace, line: str, reason: str) -> None:
         reply.whisper(line)
         self._journal.finish(reply.question.key, "refused", reason=reason)

@@ -22,7 +22,7 @@ from bot.question.event import Key, Question
 from bot.question.thread import runbook_for
 from bot.question.thread_message import ThreadMessage
 from bot.question.turns import alert_text, build_conversation, unread_notes
-from bot.reply.outgoing import Reply
+from bot.reply.outgoing import ReplyPlace
 from bot.reply.runbook_first import PostedRunbook
 from bot.reply.status import Status
 from bot.reply.stream import Stream
@@ -57,7 +57,7 @@ class Delivery:
 
     def deliver(
         self,
-        reply: Reply,
+        reply: ReplyPlace,
         thread: Sequence[ThreadMessage],
         status: Status,
         cancel: threading.Event,
@@ -133,7 +133,7 @@ class Delivery:
         self.journal.begin_reply(question.key, ts)
 
     def _post_runbook(
-        self, reply: Reply, thread: Sequence[ThreadMessage], status: Status
+        self, reply: ReplyPlace, thread: Sequence[ThreadMessage], status: Status
     ) -> PostedRunbook | None:
         """Post the runbook of an alert at once. The answer replaces it."""
         question = reply.question
@@ -149,7 +149,7 @@ class Delivery:
         return PostedRunbook(self.clients, self.me, question, posted) if posted else None
 
     def _ready(
-        self, reply: Reply, answer: Answer, runbook: PostedRunbook | None, stream: Stream
+        self, reply: ReplyPlace, answer: Answer, runbook: PostedRunbook | None, stream: Stream
     ) -> UnsentAnswer:
         question = reply.question
         if answer.verdict == "failed":
@@ -164,7 +164,11 @@ class Delivery:
         return UnsentAnswer(self.journal, self.short, reply, answer, outgoing, stream, runbook)
 
     def _tell_failed(
-        self, reply: Reply, stream: Stream | None, runbook: PostedRunbook | None, reference: str
+        self,
+        reply: ReplyPlace,
+        stream: Stream | None,
+        runbook: PostedRunbook | None,
+        reference: str,
     ) -> None:
         key, line = reply.question.key, failed(reference)
         if stream is not None and stream.end(line):

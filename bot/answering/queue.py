@@ -19,7 +19,7 @@ from bot.answering.workers import Workers
 from bot.journal.claims import Journal
 from bot.question.event import Key, Question
 from bot.question.thread_message import ThreadMessage
-from bot.reply.outgoing import Reply
+from bot.reply.outgoing import ReplyPlace
 from bot.reply.status import NoStatus, Session, Status, Statuses
 from bot.reply.wording import RESTARTING, THINKING
 
@@ -33,11 +33,11 @@ _CLEARED_WITHIN = 2.0
 class _PendingAnswer:
     """An answer under way, and how to call it off."""
 
-    reply: Reply
+    reply: ReplyPlace
     thread: Sequence[ThreadMessage]
     status: Status
     cancel: threading.Event = field(default_factory=threading.Event)
-    revised: Reply | None = None
+    revised: ReplyPlace | None = None
     """The reply to the edited question, which replaces this one."""
     too_late: Callable[[], None] | None = None
     """Called if the answer is posted before it is revised."""
@@ -73,7 +73,7 @@ class AnswerQueue:
         """True if no answer is made or waits for a worker; answers may still wait for Slack."""
         return self._workers.idle
 
-    def add(self, reply: Reply, thread: Sequence[ThreadMessage]) -> bool:
+    def add(self, reply: ReplyPlace, thread: Sequence[ThreadMessage]) -> bool:
         """Queue the answer to a claimed question. Return False if the queue is full.
 
         If the process is ending, release the claim instead.
@@ -91,7 +91,7 @@ class AnswerQueue:
             return True  # the next process answers it
         return False
 
-    def reword(self, reply: Reply, too_late: Callable[[], None]) -> None:
+    def reword(self, reply: ReplyPlace, too_late: Callable[[], None]) -> None:
         """Answer the edited question of ``reply`` instead of its earlier version.
 
         ``too_late`` is called, now or later, if the earlier answer has been posted.
@@ -219,7 +219,7 @@ class AnswerQueue:
             del self._pending[pending.key]
 
 
-def _tell_restarting(replies: Sequence[Reply]) -> None:
+def _tell_restarting(replies: Sequence[ReplyPlace]) -> None:
     """Tell those who asked in private that no answer comes; all at once, since Slack may hang."""
     until = time.monotonic() + _CLEARED_WITHIN
     threads = [

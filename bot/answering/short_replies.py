@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from bot.journal.claims import Journal
 from bot.question.event import Key, Question
 from bot.reply.in_thread import InThread
-from bot.reply.outgoing import NotPosted, Reply, Unposted, line_part
+from bot.reply.outgoing import NotPosted, ReplyPlace, Unposted, line_part
 from bot.reply.runbook_first import PostedRunbook
 from bot.reply.wording import refused
 from bot.slack.clients import GONE
@@ -25,7 +25,7 @@ class ShortReplies:
 
     def send(
         self,
-        reply: Reply,
+        reply: ReplyPlace,
         text: str,
         *,
         reference: str = "help",

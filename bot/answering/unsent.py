@@ -14,7 +14,7 @@ from bot.journal.claims import Journal
 from bot.journal.database import JournalError
 from bot.question.event import Key
 from bot.reply.again_button import again_block
-from bot.reply.outgoing import NotPosted, Outgoing, Part, Reply, Unposted, line_part
+from bot.reply.outgoing import NotPosted, Outgoing, Part, ReplyPlace, Unposted, line_part
 from bot.reply.runbook_first import PostedRunbook
 from bot.reply.status import Status
 from bot.reply.stream import Stream
@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 class UnsentAnswer:
     journal: Journal
     short: ShortReplies
-    reply: Reply
+    reply: ReplyPlace
     answer: Answer
     outgoing: Outgoing
     stream: Stream

@@ -113,7 +113,7 @@ def _since_last_turn(thread: Sequence[ThreadMessage]) -> Sequence[ThreadMessage]
 def _askers(thread: Sequence[ThreadMessage]) -> set[str]:
     """People who mentioned Footnote, or whom it answered after a shortcut."""
     mentioners = {m.user for m in thread if m.is_person and m.mentions_me}
-    return mentioners | {m.reply.asker for m in thread if m.reply}
+    return mentioners | {m.metadata.asker for m in thread if m.metadata}
 
 
 def _was_stopped(thread: Sequence[ThreadMessage]) -> bool:

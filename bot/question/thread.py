@@ -57,15 +57,15 @@ def replies_to(
     return [
         message
         for message in thread
-        if message.reply
-        and message.reply.question == question_ts
-        and not (superseded and message.reply.answer == superseded)
+        if message.metadata
+        and message.metadata.question == question_ts
+        and not (superseded and message.metadata.answer == superseded)
     ]
 
 
 def is_complete(replies: Sequence[ThreadMessage]) -> bool:
     """Return True if the thread has all parts of the newest of these replies."""
-    metadata = [message.reply for message in replies if message.reply]
+    metadata = [message.metadata for message in replies if message.metadata]
     if not metadata:
         return False
     newest = metadata[-1]
@@ -74,5 +74,5 @@ def is_complete(replies: Sequence[ThreadMessage]) -> bool:
 
 def runbook_for(question_ts: str, thread: Sequence[ThreadMessage]) -> str | None:
     """Timestamp of the runbook that was posted for a question before a crash, or None."""
-    runbooks = (m.ts for m in thread if m.reply and m.reply.runbook == question_ts)
+    runbooks = (m.ts for m in thread if m.metadata and m.metadata.runbook == question_ts)
     return next(runbooks, None)

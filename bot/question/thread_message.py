@@ -41,7 +41,7 @@ class ThreadMessage:
     files: tuple[str, ...]
     """Names of the attached files."""
     is_deleted: bool
-    reply: ReplyMetadata | None
+    metadata: ReplyMetadata | None
     """Metadata of Footnote's own reply. None for all other messages."""
     payload: SlackJson = field(repr=False, compare=False)
     """The message as Slack sent it, to be turned into text or shown again."""
@@ -71,7 +71,7 @@ def read_thread_message(message: SlackJson, me: Identity) -> ThreadMessage:
         has_attachments=bool(message.get("attachments")),
         files=files_of(message),
         is_deleted=message.get("subtype") == "tombstone",
-        reply=read_metadata(payload) if is_own and kind == REPLY and payload else None,
+        metadata=read_metadata(payload) if is_own and kind == REPLY and payload else None,
         payload=message,
     )
 

@@ -64,7 +64,7 @@ def unread_notes(question: Question, thread: Sequence[ThreadMessage] = ()) -> li
 
 def alert_text(question: Question, thread: Sequence[ThreadMessage]) -> str:
     """Text of the alert at the thread's root, unless Footnote has answered there already."""
-    if any(m.reply and m.reply.question and m.ts < question.ts for m in thread):
+    if any(m.metadata and m.metadata.question and m.ts < question.ts for m in thread):
         return ""
     root = thread[0] if thread and question.in_thread else question.message
     if root is None or root.is_own:
@@ -103,7 +103,7 @@ def _own_turn(message: ThreadMessage, names: Names) -> Turn | None:
     ]
     content = {"blocks": blocks} if blocks else {"text": message.payload.get("text")}
     text = message_text(content, names, limit=MAX_OWN_CHARS, addresses=False)
-    cited = message.reply.cited if message.reply else ()
+    cited = message.metadata.cited if message.metadata else ()
     return Turn("footnote", "footnote", text, cited) if text else None
 
 
@@ -114,7 +114,7 @@ def _join_parts(messages: Iterable[tuple[ThreadMessage, Turn | None]]) -> list[T
     for message, turn in messages:
         if turn is None:
             continue
-        answer = message.reply.answer if message.reply else ""
+        answer = message.metadata.answer if message.metadata else ""
         own_answer = answer if turn.speaker == "footnote" else None
         if own_answer is not None and own_answer == previous:
             before = turns[-1]

@@ -43,7 +43,7 @@ class InThread:
         runbook_ts: str | None = None,
         stream: Stream | None = None,
     ) -> Outgoing:
-        """Return an answer that is ready to be sent, see ``Reply``."""
+        """Return an answer that is ready to be sent, see ``ReplyPlace``."""
 
         def send(part: Part, is_uncertain: bool) -> str:
             is_first = part.payload["part"] == 0 and part.form == "rendered"
@@ -186,7 +186,7 @@ class InThread:
             return None
         wanted = read_metadata(payload).identity
         for message in thread:
-            is_same = message.reply is not None and message.reply.identity == wanted
+            is_same = message.metadata is not None and message.metadata.identity == wanted
             if is_same and ts in (None, message.ts):
                 return message.ts
         return None

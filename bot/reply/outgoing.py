@@ -117,7 +117,7 @@ class Outgoing:
         self.parts.extendleft(reversed(plainer))
 
 
-class Reply(Protocol):
+class ReplyPlace(Protocol):
     """The place of the reply to one question: its thread, or its asker alone."""
 
     @property

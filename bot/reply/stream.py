@@ -175,7 +175,7 @@ class Stream:
             return None
         later = (message for message in reversed(thread) if message.ts > question.ts)
         # A stream has no metadata before it is finished.
-        return next((m.ts for m in later if m.writer == "footnote" and m.reply is None), None)
+        return next((m.ts for m in later if m.writer == "footnote" and m.metadata is None), None)
 
 
 def _is_around(block: Block) -> bool:

@@ -39,8 +39,8 @@ def test_the_writer_is_a_person_an_app_slack_or_footnote(
 
 def test_metadata_counts_only_in_footnotes_own_replies() -> None:
     payload = metadata(REPLY, answer="a", question="1.1", part=0, parts="many", cited=[{"id": "c"}])
-    reply = read_thread_message({"bot_id": "B0FOOTNOTE", "metadata": payload}, ME).reply
+    reply = read_thread_message({"bot_id": "B0FOOTNOTE", "metadata": payload}, ME).metadata
     assert reply is not None
     assert (reply.answer, reply.question, reply.part, reply.parts) == ("a", "1.1", 0, 1)
     assert reply.cited == (CitedChunk("c"),)
-    assert read_thread_message({"user": "U1", "metadata": payload}, ME).reply is None
+    assert read_thread_message({"user": "U1", "metadata": payload}, ME).metadata is None
