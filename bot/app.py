@@ -14,7 +14,8 @@ from datetime import timedelta
 
 from agent.loop import build_agent
 from agent.settings import AgentSettings
-from bot.answering.from_index import FirstIngestWait, rendering, runbooks
+from bot.answering.first_ingest import FirstIngestWait
+from bot.answering.rendering import rendering, runbooks
 from bot.build import Parts, build_bot
 from bot.channels import SECTIONS, read_channels, read_owners
 from bot.journal.claims import Journal, open_journal

@@ -32,12 +32,11 @@ def test_a_source_file_is_short_and_says_what_flows_through_it(path: Path) -> No
 
 @pytest.mark.parametrize("path", DECIDING, ids=lambda path: str(path.relative_to(ROOT)))
 def test_decisions_are_made_on_values_and_not_on_raw_json(path: Path) -> None:
-    names = {
-        node.id
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Name)
-    }
+    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    names = {node.id for node in nodes if isinstance(node, ast.Name)}
+    attributes = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
     assert names.isdisjoint({"Any", "SlackJson"})
+    assert attributes.isdisjoint({"payload"})
 
 
 def test_imports_run_one_way_and_each_library_is_known_in_one_room() -> None:

@@ -1,6 +1,6 @@
 """A command, shortcut, button or form -> an Interaction, read once, for those who may use Footnote.
 
-Slack's payload is read here, and nowhere after this.
+Slack's payload is read here. *Answer again* alone uses its message once more, to change it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
