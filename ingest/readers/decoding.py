@@ -1,8 +1,7 @@
 """Bytes of a file -> text with ``\\n`` line ends, or the reason why it is not text."""
 
 import codecs
-from collections.abc import Sequence
-from contextlib import suppress
+import re
 
 from charset_normalizer import from_bytes
 
@@ -30,13 +29,20 @@ BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-WIDE = ("utf_16_le", "utf_16_be")
-WESTERN = ("cp1252", "latin_1")
 CONTROLS = bytes({*range(0x20), 0x7F} - {*b"\0\t\n\v\f\r\x1b"})
+UNDEFINED = b"\x81\x8d\x8f\x90\x9d"
+"""Bytes without a character in cp1252."""
 SAMPLE = 16_384
-"""Bytes by which an encoding is guessed; even, so that it ends between UTF-16 characters."""
+"""Bytes around the first wrong one by which charset-normalizer judges a page."""
 TOLERANCE = 1.0
 """Disorder up to which charset-normalizer accepts a guess; text in another script has more."""
+MULTIBYTE = re.compile(rb"[\xc3-\xf4][\x80-\xbf]")
+WORD = re.compile(r"[^\s\d!-/:-@\[-`{-~]+")
+INSIDE_WORD = re.compile(r"(?<=[^\W\d_])(?:[^\w\s!-~’‘´–—…·×\xad]|[¹³¼½¾])(?=[^\W\d_])")
+"""A sign between two letters that Western text does not have there; another encoding has letters
+at its place."""
+FOREIGN_SHARE = 0.2
+"""Largest share of the words with a letter or sign beyond ASCII that may look foreign."""
 
 
 def decode(data: bytes) -> str:
@@ -69,12 +75,15 @@ def _decoded(data: bytes) -> str:
 
 def _wide(data: bytes) -> str:
     """Decode UTF-16 without a byte order mark, if it is plausible: some ASCII, no controls."""
-    if encoding := _guess(data[:SAMPLE], WIDE):
-        with suppress(UnicodeDecodeError):
+    for encoding in ("utf-16-le", "utf-16-be"):
+        try:
             text = data.decode(encoding)
-            ascii_only = text.encode("ascii", "ignore")
-            if len(ascii_only) > len(text) * 0.3 and not _controls(ascii_only):
-                return text
+        except UnicodeDecodeError:
+            continue
+        # In the wrong order of bytes, ASCII becomes Chinese.
+        ascii_only = text.encode("ascii", "ignore")
+        if len(ascii_only) > len(text) * 0.3 and not _controls(ascii_only) and "\0" not in text:
+            return text
     raise UnreadableDocument("binary: the content has zero bytes")
 
 
@@ -84,26 +93,42 @@ def _western(data: bytes, first: int) -> str:
         raise UnreadableDocument("binary: the content is not text, whatever the name says")
     repaired = data.decode(errors="replace")
     wrong = repaired.count("\ufffd")
-    if wrong <= len(repaired) * 0.01 + 1 and not repaired.replace("\ufffd", "").isascii():
+    if MULTIBYTE.search(data) and wrong <= len(repaired) * 0.01 + 1:
         return repaired
     start = max(0, first - SAMPLE // 2)
-    if _guess(data[start : start + SAMPLE], WESTERN) is None:
+    text = data.decode("cp1252", errors="replace")
+    if not _is_plausible(data[start : start + SAMPLE]) or _looks_foreign(text):
         raise UnreadableDocument("encoding: neither UTF-8 nor UTF-16; save the page as UTF-8")
-    try:
-        return data.decode("cp1252")
-    except UnicodeDecodeError:
-        return data.decode("latin-1")
+    return text
 
 
-def _guess(sample: bytes, encodings: Sequence[str]) -> str | None:
-    best = from_bytes(
-        sample,
-        cp_isolation=list(encodings),
+def _is_plausible(sample: bytes) -> bool:
+    """Return True if charset-normalizer accepts the sample as Western text."""
+    matches = from_bytes(
+        sample.translate(None, UNDEFINED),
+        cp_isolation=["cp1252"],
         threshold=TOLERANCE,
         preemptive_behaviour=False,
         enable_fallback=False,
-    ).best()
-    return best.encoding if best else None
+    )
+    return matches.best() is not None
+
+
+def _looks_foreign(text: str) -> bool:
+    """Return True if many of the words cannot be Western: their encoding is another one."""
+    words = foreign = 0
+    for match in WORD.finditer(text):
+        if not match[0].isascii():
+            words += 1
+            foreign += _is_foreign(match[0])
+    return foreign > words * FOREIGN_SHARE
+
+
+def _is_foreign(word: str) -> bool:
+    """Return True for a word of mostly accented letters, or with a sign between two letters."""
+    letters = sum(map(str.isalpha, word))
+    accented = letters - len(word.encode("ascii", "ignore"))
+    return (accented >= 3 and accented * 2 > letters) or bool(INSIDE_WORD.search(word))
 
 
 def _controls(data: bytes) -> int:

@@ -79,6 +79,66 @@ def test_a_stray_byte_costs_one_character() -> None:
     assert shown("a.md", "é before ".encode() + b"\xff" + b" after") == "é before \ufffd after"
 
 
+def test_utf_8_that_breaks_off_is_marked_and_not_read_as_western() -> None:
+    assert shown("a.md", b"plain text \xe2\x80") == "plain text \ufffd"
+
+
+def test_a_wrong_byte_in_a_western_page_costs_one_character() -> None:
+    page = "„Größe“ und Länge\n" * 20
+    text = shown("a.txt", page.encode("cp1252") + b"\x81 und Breite")
+    assert "„Größe“ und Länge" in text
+    assert text.endswith("\ufffd und Breite")
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Übergröße",
+        "À Noël, l’équipe — d’astreinte… — est là. Où ça\xa0? « Déjà créées »",
+        "¿Qué pasó? ¡Mañana habrá migración! Señor Muñoz",
+        "Þú verður sjálfur að uppfæra lyklana, það þýðir öryggi",
+        "Hääyöaie ja määräys täyttyvät",
+        "Størrelsen på køen ændres, når årsagen er åben",
+        "geht´s? 5 W/m²K, col·lecció, 25 °C, ±5 µm, 40 €, Größe×Länge",
+    ],
+)
+def test_western_text_is_read_however_many_accents_it_has(text: str, encoding: str) -> None:
+    assert shown("a.txt", text.encode(encoding)) == text
+
+
+@pytest.mark.parametrize(
+    "page", ["{}", "Run `kubectl get pods`, see {}.\n", "# {0}\n\n- {0}\n" * 9]
+)
+@pytest.mark.parametrize(
+    ("text", "encodings"),
+    [
+        ("Сначала проверьте службу", ["cp1251", "koi8-r", "iso8859-5", "mac-cyrillic"]),
+        ("проверьте", ["cp1251", "koi8-r"]),
+        ("Ελέγξτε πρώτα την υπηρεσία", ["cp1253", "iso8859-7"]),
+        ("בדקו תחילה שהשירות פועל", ["cp1255"]),
+        ("تحقق أولا من أن الخدمة تعمل", ["cp1256"]),
+        ("Usługa działa, hasło było złe", ["cp1250", "iso8859-2"]),
+        ("サービスを確認し、再起動します", ["shift-jis", "euc-jp"]),
+        ("首先检查服务是否正在运行", ["gb18030"]),
+        ("首先檢查服務是否正在運行", ["big5"]),
+        ("먼저 서비스를 확인하십시오", ["euc-kr"]),
+    ],
+)
+def test_another_encoding_is_refused_and_not_garbled(
+    page: str, text: str, encodings: list[str]
+) -> None:
+    for encoding in encodings:
+        with pytest.raises(UnreadableDocument, match="encoding: "):
+            load("a.txt", page.format(text).encode(encoding))
+
+
+def test_a_page_of_two_encodings_is_refused() -> None:
+    page = "Größe prüfen. ".encode() + "Fünf Schlüssel, für später geändert. ".encode("cp1252")
+    with pytest.raises(UnreadableDocument, match="encoding: "):
+        load("a.txt", page)
+
+
 def test_line_ends_of_every_kind_count_as_one_line() -> None:
     (chunk,) = chunks_of("a.md", "# A\r\n\r\none\rtwo\nthree")
     assert (chunk.text, chunk.lines) == ("# A\n\none\ntwo\nthree", (1, 5))
