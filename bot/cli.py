@@ -222,7 +222,7 @@ def main() -> None:
 
 def _usage(error: typer.TyperException) -> str:
     """Describe the fault in the command line, and name its help."""
-    fault = " ".join(error.format_message().split())
+    fault = " ".join(error.format_message().split()).replace(": Value error, ", ": ")
     context = getattr(error, "ctx", None)
     path = context.command_path if context else "footnote"
     return f"{fault}{'' if fault.endswith(('.', '?')) else '.'} See `{path} --help`."

@@ -169,6 +169,7 @@ def test_ingesting_twice_does_nothing_the_second_time(footnote: Footnote, ingest
         (["search"], {}, 2, "Missing argument 'query'. See `footnote search --help`."),
         (["search", " "], {}, 2, "write some words"),
         (["try", "--port", "0"], {}, 2, "--port"),
+        (["eval", "answers", "--mode", "x"], {}, 2, "'--mode': 'x' is not one of 'agent', "),
     ],
 )
 def test_bad_input_is_one_line_that_names_cause_and_cure(

@@ -21,7 +21,10 @@ from agent.grounding.cited_text import MARK, CitedText
 
 Span = tuple[int, int]
 
-_PARSER = MarkdownIt("commonmark").enable("table").disable(["reference", "html_block", "inline"])
+_DEEPEST = 100
+"""Levels that the parser reads; it leaves out the words of a list or quotation nested deeper."""
+_PARSER = MarkdownIt("commonmark", {"maxNesting": _DEEPEST})
+_PARSER.enable("table").disable(["reference", "html_block", "inline"])
 _MARKER = re.compile(
     r"[ \t]*(?:>[ \t]*)*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t])?|#{1,6}[ \t]+)?"
 )
@@ -111,7 +114,10 @@ def read_blocks(text: str) -> list[Block]:
     starts = [0]
     starts.extend(match.end() for match in _LINE_END.finditer(text))
     reader = _Reader(text, starts)
-    for token in _PARSER.parse(text):
+    tokens = _PARSER.parse(text)
+    if any(token.level >= _DEEPEST - 1 for token in tokens):
+        return reader.lines()
+    for token in tokens:
         reader.take(token)
     blocks = reader.blocks
     for first, second in pairwise(blocks):
@@ -147,6 +153,12 @@ class _Reader:
             self._add("text", token.map[0], token.map[1])
         elif kind == "heading_open":
             self._add("heading", token.map[0], token.map[1])
+
+    def lines(self) -> list[Block]:
+        """Every line as a block of text, whatever Markdown would make of it."""
+        for line in range(len(self.starts)):
+            self._add("text", line, line + 1)
+        return self.blocks
 
     def _span(self, first: int, last: int) -> Span:
         """Offsets of lines ``first`` to ``last`` (exclusive), without the last line break."""

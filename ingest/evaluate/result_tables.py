@@ -5,6 +5,7 @@ from itertools import pairwise
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from ingest.evaluate.calibrate import Calibration
 from ingest.evaluate.evaluate import Evaluation
@@ -23,7 +24,7 @@ def print_table(
     for number, name in enumerate(names):
         table.add_column(name, justify="right" if number else "left", no_wrap=bool(number))
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*map(Text, row))
     console.print(table)
 
 

@@ -135,6 +135,13 @@ def test_forged_ids_leave_no_trace(answer: str, text: str) -> None:
     assert grounded.verdict == "uncited"
 
 
+@pytest.mark.parametrize("nested", ["- " * 10, "- " * 60, "> " * 30, "> " * 200])
+def test_what_is_nested_deep_is_checked_like_any_other_text(nested: str) -> None:
+    grounded = check(f"A 503 {C1}.\n\n{nested}Run `rm -rf /srv` [made-up-0] {C1}.")
+    assert grounded.removed == ("made-up-0",)
+    assert [each.span for each in grounded.unsupported] == ["rm -rf /srv"]
+
+
 @pytest.mark.parametrize(
     "answer",
     [

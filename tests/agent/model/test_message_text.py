@@ -132,8 +132,11 @@ def test_a_pointer_that_lacks_fields_or_has_absurd_ones_still_cites() -> None:
     assert len(first.citations[0].paragraphs) == 100
 
 
-def test_a_pointer_to_what_was_never_retrieved_is_reported() -> None:
-    assert read_content([block("It is so.", "made-up-1")], IDS).removed == ("made-up-1",)
+@pytest.mark.parametrize("nested", ["", "- " * 10, "- " * 60, "> " * 200])
+def test_a_pointer_to_what_was_never_retrieved_is_reported(nested: str) -> None:
+    answer = read_content([block(f"{nested}It is so.", "made-up-1")], IDS)
+    assert answer.removed == ("made-up-1",)
+    assert not answer.text.citations
 
 
 def test_the_answer_carries_the_words_that_the_api_quotes(ask: Ask, pay_4031: str) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner
 
 from ingest.embedding.embedder import open_embedder
@@ -12,6 +13,7 @@ from ingest.errors import SettingsError
 from ingest.evaluate.calibrate import FOLDS, Calibration, calibrate, choose
 from ingest.evaluate.cases import Case
 from ingest.evaluate.cli import app
+from ingest.evaluate.result_tables import print_table
 from ingest.evaluate.scoring import METRICS
 from ingest.index import open_index
 from ingest.index.calibration import THRESHOLD
@@ -72,6 +74,11 @@ def run(*arguments: str) -> str:
         raise result.exception
     assert result.exit_code == 0, result.output
     return result.stdout
+
+
+def test_a_kind_of_a_case_file_is_not_read_as_markup(capsys: pytest.CaptureFixture[str]) -> None:
+    print_table(Console(), ("kind", "n"), [("[/how-to]", "1"), ("[red]", "2")])
+    assert capsys.readouterr().out.split() == ["kind", "n", "[/how-to]", "1", "[red]", "2"]
 
 
 def test_marks_are_given_overall_by_kind_and_by_question(arguments: list[str]) -> None:
