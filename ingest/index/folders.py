@@ -56,19 +56,28 @@ def live(data_dir: Path) -> IndexFolder | None:
 
     Raises IndexDamaged if the pointer names no index, DataFolderError if the folder is unusable.
     """
+    name = _pointer(data_dir)
+    while name is not None:
+        folder = IndexFolder(data_dir / name)
+        if _NAME.fullmatch(name) and folder.path.is_dir():
+            return folder
+        before, name = name, _pointer(data_dir)
+        if name == before:  # else a run has just replaced and removed that folder
+            raise IndexDamaged(f"{data_dir / POINTER} does not name an index")
+    return None
+
+
+def _pointer(data_dir: Path) -> str | None:
+    """Return the content of the pointer, empty if it is a folder; None if it does not exist."""
     try:
-        name = (data_dir / POINTER).read_text(encoding="utf-8", errors="replace").strip()
+        return (data_dir / POINTER).read_text(encoding="utf-8", errors="replace").strip()
     except FileNotFoundError:
         check_place(data_dir)
         return None
     except IsADirectoryError:
-        name = ""
+        return ""
     except OSError as error:
         raise DataFolderError(data_dir, error.strerror) from error
-    folder = IndexFolder(data_dir / name)
-    if not _NAME.fullmatch(name) or not folder.path.is_dir():
-        raise IndexDamaged(f"{data_dir / POINTER} does not name an index")
-    return folder
 
 
 def sound_live(data_dir: Path) -> IndexFolder | None:
