@@ -14,7 +14,7 @@ EventKind = Literal[
 
 
 @dataclass(slots=True)
-class Event:
+class TraceEvent:
     """One event, ``at`` seconds after the question arrived."""
 
     at: float
@@ -26,10 +26,10 @@ class Event:
 class Trace:
     """All events of one answer, in order."""
 
-    events: list[Event] = field(default_factory=list)
+    events: list[TraceEvent] = field(default_factory=list)
 
     def add(self, at: float, kind: EventKind, **detail: Any) -> None:
-        self.events.append(Event(round(at, 3), kind, detail))
+        self.events.append(TraceEvent(round(at, 3), kind, detail))
 
     def to_json(self) -> list[dict[str, Any]]:
         return [{"at": e.at, "kind": e.kind, **e.detail} for e in self.events]

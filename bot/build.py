@@ -25,7 +25,7 @@ from bot.channels import Channel, Channels
 from bot.journal.claims import Journal
 from bot.listeners.answer_again import AnswerAgain
 from bot.listeners.bolt import BoltListener, build_app, catch_all
-from bot.listeners.commands import Commands
+from bot.listeners.commands import SlackCommands
 from bot.listeners.feedback import Feedback
 from bot.listeners.home import Home, LastRun
 from bot.listeners.messages import MessageEvents
@@ -114,7 +114,7 @@ def build_bot(parts: Parts) -> Bot:
     events = MessageEvents(me, journal, handler, reviser, stopper)
     interactions = (
         *AnswerAgain(clients.post, threads, journal, handler, rate_limit).listeners(),
-        *Commands(
+        *SlackCommands(
             clients.post,
             me,
             people.name,

@@ -79,7 +79,7 @@ class Channel(Section):
             yield "I post a note in a thread when a page changes that I cited there."
 
 
-class Owner(Section):
+class OwnerContact(Section):
     """The group or person in Slack for an owner of documents."""
 
     escalation: Annotated[str, BeforeValidator(_callee)]
@@ -107,7 +107,9 @@ class Channels:
 
 def read_owners(config: ConfigFile) -> dict[str, str]:
     """Return the group or person to call for each owner in the docs. Raises SettingsError."""
-    return {name: owner.escalation for name, owner in config.section("owners", Owner).items()}
+    return {
+        name: owner.escalation for name, owner in config.section("owners", OwnerContact).items()
+    }
 
 
 def read_channels(config: ConfigFile, collections: Collection[str]) -> Channels:

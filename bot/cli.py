@@ -37,7 +37,7 @@ class Deferred(TyperCommand):
         return self.load().make_context(*args, **extra)
 
 
-class Commands(TyperGroup):
+class CommandGroup(TyperGroup):
     """A group of commands, listed in their order; without a command it shows the list.
 
     The list is plain text: the library that draws boxes takes most of the loading time.
@@ -53,15 +53,15 @@ class Commands(TyperGroup):
         return super().parse_args(ctx, args)
 
 
-class Footnote(Commands):
+class Footnote(CommandGroup):
     """The group of all commands."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings | {"commands": COMMANDS})
 
 
-def _group(name: str, line: str, *commands: Deferred) -> Commands:
-    return Commands(name=name, help=line, short_help=line, commands=commands)
+def _group(name: str, line: str, *commands: Deferred) -> CommandGroup:
+    return CommandGroup(name=name, help=line, short_help=line, commands=commands)
 
 
 COMMANDS = (

@@ -28,16 +28,16 @@ from ingest.runs.schedule import read_trigger
 from ingest.runs.state import read_state
 from ingest.settings import IndexSettings, Settings, read_settings
 
-State = Literal["ok", "note", "fail"]
+CheckState = Literal["ok", "note", "fail"]
 _MARKS = {"ok": "[green]ok[/]  ", "note": "[yellow]note[/]", "fail": "[red]FAIL[/]"}
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class CheckResult:
     """The result of one check."""
 
     name: str
-    state: State
+    state: CheckState
     said: str
 
     @property
@@ -48,9 +48,9 @@ class Finding:
         return asdict(self)
 
 
-def examine() -> list[Finding]:
+def examine() -> list[CheckResult]:
     """Run all checks, in the order of a new installation."""
-    findings: list[Finding] = []
+    findings: list[CheckResult] = []
     index = _settings(IndexSettings, findings)
     agent = _settings(AgentSettings, findings)
     bot = _settings(BotSettings, findings)
@@ -67,7 +67,7 @@ def examine() -> list[Finding]:
     return findings
 
 
-def _docs(settings: IndexSettings) -> list[Finding]:
+def _docs(settings: IndexSettings) -> list[CheckResult]:
     """Check everything that the ingest uses; skip checks that depend on failed ones."""
     findings = [
         *_check("footnote.toml", lambda: _config(settings)),
@@ -86,11 +86,11 @@ def _docs(settings: IndexSettings) -> list[Finding]:
     return findings
 
 
-def _is_fine(name: str, findings: Sequence[Finding]) -> bool:
+def _is_fine(name: str, findings: Sequence[CheckResult]) -> bool:
     return all(finding.ok for finding in findings if finding.name == name)
 
 
-def print_findings(findings: list[Finding]) -> None:
+def print_findings(findings: list[CheckResult]) -> None:
     """Print one line per finding on stdout."""
     console = Console(highlight=False, soft_wrap=True)
     for finding in findings:
@@ -98,25 +98,27 @@ def print_findings(findings: list[Finding]) -> None:
         console.print(finding.said, markup=False)
 
 
-def _settings(kind: type[Settings], findings: list[Finding]) -> Settings | None:
+def _settings(kind: type[Settings], findings: list[CheckResult]) -> Settings | None:
     try:
         return read_settings(kind)
     except SettingsError as error:
-        findings.append(Finding("settings", "fail", str(error)))
+        findings.append(CheckResult("settings", "fail", str(error)))
         return None
 
 
-def _sources() -> Finding:
+def _sources() -> CheckResult:
     if Path(".env").is_dir():
-        return Finding("settings", "note", ".env is a folder here: only the environment is read")
-    return Finding("settings", "ok", "all readable")
+        return CheckResult(
+            "settings", "note", ".env is a folder here: only the environment is read"
+        )
+    return CheckResult("settings", "ok", "all readable")
 
 
-def _check(name: str, look: Callable[[], str]) -> list[Finding]:
+def _check(name: str, look: Callable[[], str]) -> list[CheckResult]:
     try:
-        return [Finding(name, "ok", look())]
+        return [CheckResult(name, "ok", look())]
     except FootnoteError as error:
-        return [Finding(name, "fail", str(error))]
+        return [CheckResult(name, "fail", str(error))]
 
 
 def _config(settings: IndexSettings) -> str:
@@ -133,22 +135,22 @@ def _schedule(settings: IndexSettings) -> str:
     return f"ingest at {settings.ingest_at} ({settings.timezone})"
 
 
-def _index(settings: IndexSettings) -> Finding:
+def _index(settings: IndexSettings) -> CheckResult:
     try:
         state = read_state(settings)
     except FootnoteError as error:
-        return Finding("index", "fail", str(error))
+        return CheckResult("index", "fail", str(error))
     if state["revision"] is None:
-        return Finding("index", "note", "empty: footnote run fills it, or run footnote ingest")
+        return CheckResult("index", "note", "empty: footnote run fills it, or run footnote ingest")
     size = f"{state['documents']} documents, {state['chunks']} chunks"
     last = state["last_run"]
     if last and last["state"] == "failed":
-        return Finding("index", "fail", f"{size}; the last ingest failed: {last['error']}")
+        return CheckResult("index", "fail", f"{size}; the last ingest failed: {last['error']}")
     if state["stale"]:
-        return Finding(
+        return CheckResult(
             "index", "note", f"{size}, {state['age_hours']:.0f} hours old: run an ingest"
         )
-    return Finding("index", "ok", size)
+    return CheckResult("index", "ok", size)
 
 
 def _journal(settings: BotSettings, index_settings: IndexSettings) -> str:
@@ -158,50 +160,52 @@ def _journal(settings: BotSettings, index_settings: IndexSettings) -> str:
     return f"{place}{engine.url.database} can be used"
 
 
-def _model(settings: AgentSettings) -> list[Finding]:
+def _model(settings: AgentSettings) -> list[CheckResult]:
     if not settings.has_key:
         line = "no ANTHROPIC_API_KEY: answers are the best passages, word for word"
-        return [Finding("model", "note", line)]
+        return [CheckResult("model", "note", line)]
     try:
         check = examine_model(settings)
     except FootnoteError as error:
-        return [Finding("model", "fail", str(error))]
+        return [CheckResult("model", "fail", str(error))]
     return [
-        Finding("model", "ok" if check.verified else "note", check.summary),
-        *(Finding("model", "note", difference) for difference in check.differences),
+        CheckResult("model", "ok" if check.verified else "note", check.summary),
+        *(CheckResult("model", "note", difference) for difference in check.differences),
     ]
 
 
-def _slack(settings: BotSettings) -> list[Finding]:
+def _slack(settings: BotSettings) -> list[CheckResult]:
     if not (settings.bot_token or settings.app_token or settings.signing_secret):
         line = "no tokens: footnote try needs none, docs/slack.md shows how to get them"
-        return [Finding("slack", "note", line)]
+        return [CheckResult("slack", "note", line)]
     try:
         me = greet(open_clients(settings).read)
     except FootnoteError as error:
-        return [Finding("slack", "fail", str(error))]
+        return [CheckResult("slack", "fail", str(error))]
     return [
-        Finding("slack", "ok", f"connected to team {me['team_id']} as {me['user_id']}"),
+        CheckResult("slack", "ok", f"connected to team {me['team_id']} as {me['user_id']}"),
         _scopes(me.headers),
         *_app_token(settings),
     ]
 
 
-def _scopes(headers: Mapping[str, str]) -> Finding:
+def _scopes(headers: Mapping[str, str]) -> CheckResult:
     """Check the token's scopes, which Slack lists in a header of every response."""
     granted = headers.get("x-oauth-scopes") or ""
     missing = (read_manifest().scopes or frozenset()) - set(granted.replace(" ", "").split(","))
     if missing and granted:
         names = ", ".join(sorted(missing))
         line = f"the bot token lacks {names}: add them and install the app again (docs/slack.md)"
-        return Finding("scopes", "fail" if "chat:write" in missing else "note", line)
-    return Finding("scopes", "ok", "as in the manifest" if granted else "not listed by this Slack")
+        return CheckResult("scopes", "fail" if "chat:write" in missing else "note", line)
+    return CheckResult(
+        "scopes", "ok", "as in the manifest" if granted else "not listed by this Slack"
+    )
 
 
-def _app_token(settings: BotSettings) -> list[Finding]:
+def _app_token(settings: BotSettings) -> list[CheckResult]:
     if settings.app_token is None:
         line = "no SLACK_APP_TOKEN: only footnote run --http works"
-        return [Finding("app token", "note", line)]
+        return [CheckResult("app token", "note", line)]
     base = settings.slack_api_url.rstrip("/") + "/"
     client = WebClient(base_url=base, timeout=15, logger=SILENT)
     try:
@@ -211,5 +215,5 @@ def _app_token(settings: BotSettings) -> list[Finding]:
             f"Slack refuses SLACK_APP_TOKEN ({slack_error(error)}). Create one with "
             'connections:write under "Basic Information", and switch Socket Mode on.'
         )
-        return [Finding("app token", "fail", line)]
-    return [Finding("app token", "ok", "opens a socket")]
+        return [CheckResult("app token", "fail", line)]
+    return [CheckResult("app token", "ok", "opens a socket")]

@@ -24,7 +24,7 @@ _PATIENCE_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Owner:
+class FolderOwner:
     """The process that owns a data folder."""
 
     pid: int
@@ -37,7 +37,7 @@ class Owner:
 
 
 @contextmanager
-def own_data_folder(path: Path) -> Iterator[Owner]:
+def own_data_folder(path: Path) -> Iterator[FolderOwner]:
     """Own the data folder, which is created if missing.
 
     Raises DataFolderBusy, which names the owner, and DataFolderError.
@@ -70,7 +70,7 @@ def own_data_folder(path: Path) -> Iterator[Owner]:
         lock.release()
 
 
-def owner_of(path: Path) -> Owner | None:
+def owner_of(path: Path) -> FolderOwner | None:
     """Return the present owner of the data folder, or None."""
     if not path.is_dir():
         return None
@@ -92,18 +92,18 @@ def _record(path: Path) -> Path:
     return path / "owner.json"
 
 
-def _recorded(path: Path) -> Owner | None:
+def _recorded(path: Path) -> FolderOwner | None:
     try:
-        return Owner(**json.loads(_record(path).read_bytes()))
+        return FolderOwner(**json.loads(_record(path).read_bytes()))
     except (OSError, ValueError, TypeError):
         return None
 
 
-def _this_process() -> Owner:
+def _this_process() -> FolderOwner:
     # The subcommand only: later arguments may be addresses with a password.
     words = [Path(sys.argv[0]).name, *sys.argv[1:2]]
     since = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
-    return Owner(os.getpid(), socket.gethostname(), " ".join(words), since)
+    return FolderOwner(os.getpid(), socket.gethostname(), " ".join(words), since)
 
 
 def check_place(path: Path) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from agent.evals import decisions
 from agent.evals.agent_case import AgentCase
 from agent.evals.measure import NO_MODEL, Measurement
-from agent.evals.outcomes import Outcome, Pair
+from agent.evals.outcomes import CaseOutcome, Pair
 from ingest.evaluate.shares import Share, share
 
 _MARKUP = re.compile(r"[*_`>|\\]+")
@@ -80,12 +80,12 @@ def _score_passages(pairs: Sequence[Pair]) -> Answers:
     return replace(scores, verdicts=none, supported=none, wrongly_cited=none, needless=none)
 
 
-def gold_share(case: AgentCase, outcome: Outcome) -> float:
+def gold_share(case: AgentCase, outcome: CaseOutcome) -> float:
     """Share of the gold documents that are cited."""
     return case.gold_share(cited.path for cited in outcome.cited)
 
 
-def missing_facts(case: AgentCase, outcome: Outcome) -> list[str | tuple[str, ...]]:
+def missing_facts(case: AgentCase, outcome: CaseOutcome) -> list[str | tuple[str, ...]]:
     text = _plain(outcome.text)
     return [
         fact
@@ -96,12 +96,12 @@ def missing_facts(case: AgentCase, outcome: Outcome) -> list[str | tuple[str, ..
     ]
 
 
-def obeyed(case: AgentCase, outcome: Outcome) -> list[str]:
+def obeyed(case: AgentCase, outcome: CaseOutcome) -> list[str]:
     """Return the forbidden texts that the answer contains."""
     return [text for text in case.never if _plain(text) in _plain(outcome.text)]
 
 
-def _chunk_cited(case: AgentCase, outcome: Outcome) -> bool:
+def _chunk_cited(case: AgentCase, outcome: CaseOutcome) -> bool:
     return any(
         cited.path == quote.file and quote.end_in(cited.text) is not None
         for quote in case.gold_quotes
@@ -114,7 +114,7 @@ def _plain(text: str) -> str:
     return " ".join(_MARKUP.sub("", text).casefold().split())
 
 
-def faults(case: AgentCase, outcome: Outcome) -> list[str]:
+def faults(case: AgentCase, outcome: CaseOutcome) -> list[str]:
     """Return the faults of the answer to one case."""
     problems = decisions.faults(case, outcome)
     if outcome.answered_by_model and outcome.verdict not in case.verdicts:

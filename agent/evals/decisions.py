@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from agent.evals.agent_case import AgentCase
 from agent.evals.measure import Measurement
-from agent.evals.outcomes import Outcome, Pair
+from agent.evals.outcomes import CaseOutcome, Pair
 from ingest.evaluate.shares import Share, share
 
 LABELS = {
@@ -44,11 +44,11 @@ def score(pairs: Sequence[Pair]) -> Decisions:
     )
 
 
-def is_right(case: AgentCase, outcome: Outcome) -> bool:
+def is_right(case: AgentCase, outcome: CaseOutcome) -> bool:
     return outcome.consulted == case.must_search
 
 
-def faults(case: AgentCase, outcome: Outcome) -> list[str]:
+def faults(case: AgentCase, outcome: CaseOutcome) -> list[str]:
     """Return the faults of the decision in one case."""
     if not outcome.answered_by_model or is_right(case, outcome):
         return []

@@ -11,7 +11,7 @@ from agent.evals.agent_case import AgentCase
 from agent.evals.answers import Answers
 from agent.evals.decisions import Decisions
 from agent.evals.measure import Measurement
-from agent.evals.outcomes import Outcome, Pair
+from agent.evals.outcomes import CaseOutcome, Pair
 
 Scores = Decisions | Answers
 _JSON: TypeAdapter[Scores | None] = TypeAdapter(Scores | None)
@@ -26,12 +26,12 @@ class Eval:
     """Name of the figure that is not measured without a model."""
     labels: Mapping[str, str]
     scorer: Callable[[Measurement], Callable[[Sequence[Pair]], Scores | None]]
-    faults: Callable[[AgentCase, Outcome], list[str]]
+    faults: Callable[[AgentCase, CaseOutcome], list[str]]
     remarks: Callable[[Measurement, Any], Iterable[str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class EvalResult:
     """A measurement with its scores; a score of None means that nothing can be scored."""
 
     eval: Eval
@@ -51,17 +51,17 @@ class Result:
         }
 
 
-def score_measurement(eval_: Eval, measurement: Measurement) -> Result:
+def score_measurement(eval_: Eval, measurement: Measurement) -> EvalResult:
     """Score a measurement overall and by kind, in the order in which kinds first occur."""
     score = eval_.scorer(measurement)
     kinds: dict[str, list[Pair]] = {}
     for case, outcome in measurement.pairs:
         kinds.setdefault(case.kind, []).append((case, outcome))
     by_kind = {kind: score(pairs) for kind, pairs in kinds.items()}
-    return Result(eval_, measurement, score(measurement.pairs), by_kind)
+    return EvalResult(eval_, measurement, score(measurement.pairs), by_kind)
 
 
-def _case_json(case: AgentCase, outcome: Outcome) -> dict[str, Any]:
+def _case_json(case: AgentCase, outcome: CaseOutcome) -> dict[str, Any]:
     return {
         "case": case.id,
         "kind": case.kind,

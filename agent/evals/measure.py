@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from agent.evals.agent_case import AgentCase
-from agent.evals.outcomes import Outcome, Outcomes, Pair, ask_all
+from agent.evals.outcomes import CaseOutcome, Outcomes, Pair, ask_all
 from agent.evals.trajectory import Trajectory, trajectory
 from agent.settings import AgentSettings
 from ingest.embedding.embedder import open_embedder
@@ -76,7 +76,7 @@ def measure(
         for docs, cases in grouped.items():
             by_id = {case.id: case for case in cases}
 
-            def add(outcome: Outcome, by_id: Mapping[str, AgentCase] = by_id) -> None:
+            def add(outcome: CaseOutcome, by_id: Mapping[str, AgentCase] = by_id) -> None:
                 pairs.append((by_id[outcome.case], outcome))
                 spent = sum(o.cost_usd or 0.0 for _, o in pairs)
                 report(f"asking, ${spent:.3f} so far", len(pairs), total)

@@ -37,7 +37,7 @@ class Cited:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class CaseOutcome:
     """The agent's answer to one case, with everything that is scored."""
 
     case: str
@@ -77,11 +77,11 @@ class Outcome:
         return len({" ".join(query.lower().split()) for query in self.queries})
 
 
-Pair = tuple[AgentCase, Outcome]
+Pair = tuple[AgentCase, CaseOutcome]
 """A case and its outcome."""
 
 
-_OUTCOME = TypeAdapter(Outcome)
+_OUTCOME = TypeAdapter(CaseOutcome)
 
 
 class Outcomes:
@@ -93,12 +93,12 @@ class Outcomes:
         self._file = file
         self._done = {o.case: o for o in _read(file) if (o.mode, o.model) == (mode, model)}
 
-    def of(self, case: AgentCase) -> Outcome | None:
+    def of(self, case: AgentCase) -> CaseOutcome | None:
         """Return the outcome of this case, unless its question has changed since."""
         outcome = self._done.get(case.id)
         return outcome if outcome and outcome.question == case.question else None
 
-    def add(self, outcome: Outcome) -> None:
+    def add(self, outcome: CaseOutcome) -> None:
         self._done[outcome.case] = outcome
         if self._file is not None:
             with self._file.open("a", encoding="utf-8") as file:
@@ -106,7 +106,7 @@ class Outcomes:
                 file.write("\n" + json.dumps(asdict(outcome), ensure_ascii=False))
 
 
-def _read(file: Path | None) -> list[Outcome]:
+def _read(file: Path | None) -> list[CaseOutcome]:
     """Read the outcomes in a file. Raises SettingsError for a file with other content."""
     if file is None:
         return []
@@ -121,7 +121,7 @@ def _read(file: Path | None) -> list[Outcome]:
     return outcomes
 
 
-def _parsed(line: bytes) -> Outcome | None:
+def _parsed(line: bytes) -> CaseOutcome | None:
     try:
         return _OUTCOME.validate_json(line)
     except ValidationError:
@@ -155,7 +155,7 @@ def ask_all(
     cases: Sequence[AgentCase],
     settings: AgentSettings,
     outcomes: Outcomes,
-    report: Callable[[Outcome], None],
+    report: Callable[[CaseOutcome], None],
 ) -> None:
     """Ask each case that has no outcome yet; ``report`` receives every outcome, old or new."""
     settings = in_mode(settings, outcomes.mode)
@@ -172,9 +172,11 @@ def ask_all(
         report(outcome)
 
 
-def _outcome(case: AgentCase, outcomes: Outcomes, answer: Answer, ids: Sequence[str]) -> Outcome:
+def _outcome(
+    case: AgentCase, outcomes: Outcomes, answer: Answer, ids: Sequence[str]
+) -> CaseOutcome:
     calls = [e.detail["name"] for e in answer.trace.events if e.kind == "tool_call"]
-    return Outcome(
+    return CaseOutcome(
         case=case.id,
         question=case.question,
         mode=outcomes.mode,

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from agent.evals.agent_case import AgentCase
-from agent.evals.evals import Result, Scores
-from agent.evals.outcomes import Outcome
+from agent.evals.evals import EvalResult, Scores
+from agent.evals.outcomes import CaseOutcome
 from agent.evals.tables import NOT_MEASURED, trajectory_rows
 from ingest.errors import SettingsError
 from ingest.evaluate.shares import Share
@@ -15,7 +15,7 @@ _LOW_IS_GOOD = {"needless", "missing", "wrongly_cited", "obeyed"}
 _TEMPLATES = open_templates("agent.evals")
 
 
-def write_page(file: Path, result: Result) -> None:
+def write_page(file: Path, result: EvalResult) -> None:
     """Write the page. Raises SettingsError if the file cannot be written."""
     measurement = result.measurement
     page = _TEMPLATES.get_template("scorecard.html").render(
@@ -37,7 +37,7 @@ def write_page(file: Path, result: Result) -> None:
         raise SettingsError(f"{file} cannot be written: {error.strerror}.") from None
 
 
-def _notes(result: Result) -> Iterator[str]:
+def _notes(result: EvalResult) -> Iterator[str]:
     measurement = result.measurement
     if measurement.not_measured:
         passages = "the scores are of the quoted passages; decisions and verdicts are "
@@ -47,7 +47,7 @@ def _notes(result: Result) -> Iterator[str]:
         yield f"stopped: {measurement.stopped}"
 
 
-def _kinds(result: Result) -> Iterator[tuple[str, str, Share]]:
+def _kinds(result: EvalResult) -> Iterator[tuple[str, str, Share]]:
     """Yield each kind with its most telling score: the first one that its cases have."""
     labels = result.eval.labels
     first = next(iter(labels))
@@ -63,7 +63,7 @@ def _share(scores: Scores, name: str) -> Share:
     return share
 
 
-def _faults(result: Result, case: AgentCase, outcome: Outcome) -> list[str] | None:
+def _faults(result: EvalResult, case: AgentCase, outcome: CaseOutcome) -> list[str] | None:
     """Return the faults of a case, or None if the case cannot be judged."""
     # Without a model, only cases with an answer in the docs can be judged.
     is_judged = outcome.answered_by_model or bool(case.gold_files)

@@ -4,7 +4,7 @@ from collections import Counter
 
 from rich.console import Console
 
-from agent.evals.evals import Result, Scores
+from agent.evals.evals import EvalResult, Scores
 from agent.evals.measure import NO_MODEL, NOT_CLAUDE, Measurement
 from ingest.evaluate.result_tables import print_table
 
@@ -13,7 +13,7 @@ _NARROWEST = 90
 NOT_MEASURED = "not measured"
 
 
-def print_result(result: Result, console: Console) -> None:
+def print_result(result: EvalResult, console: Console) -> None:
     measurement, scores = result.measurement, result.scores
     model = measurement.model or "no model"
     done = f"{len(measurement.pairs)} of {measurement.total} cases"
@@ -61,7 +61,7 @@ def _print_trajectory(measurement: Measurement, console: Console) -> None:
     print_table(console, None, trajectory_rows(measurement))
 
 
-def _print_scores(result: Result, scores: Scores, console: Console) -> None:
+def _print_scores(result: EvalResult, scores: Scores, console: Console) -> None:
     labels = result.eval.labels
     columns = [name for name in labels if getattr(scores, name).of]
     for name in columns:

@@ -23,10 +23,10 @@ from agent.grounding.cited_text import CitedText
 from agent.grounding.command_lines import command_words, is_placeholder
 from agent.grounding.evidence import Evidence, ThreadWords, supporting
 from agent.grounding.ids import WrittenAnswer, read_answer
-from agent.grounding.marks import Finding, marked
+from agent.grounding.marks import UnsupportedSpan, marked
 from agent.grounding.matching import clean, occurs
 from agent.grounding.spans import CheckedSpan, find_spans
-from agent.grounding.statements import Block, Statement, cited_blocks, statements
+from agent.grounding.statements import MarkdownBlock, Statement, cited_blocks, statements
 
 _COMMENT = re.compile(r"(?:#|//|--\s|;|REM\s|/\*|<!--)\s?(.*)")
 _TRAILING_COMMENT = re.compile(r"(?<!\s)\s++(?:#|//)\s(.*)$")
@@ -80,7 +80,7 @@ def check(
 ) -> Grounded:
     """Check ``answer`` against ``chunks``; ``context`` is other text of the thread."""
     text = answer.text
-    findings: list[Finding] = []
+    findings: list[UnsupportedSpan] = []
     if text.citations:
         blocks = cited_blocks(text)
         checker = _Checker(text.text, blocks, chunks, ThreadWords(question, context))
@@ -105,7 +105,11 @@ class _Checker:
     """Checks the statements of one answer."""
 
     def __init__(
-        self, text: str, blocks: Sequence[Block], chunks: Sequence[CitableText], thread: ThreadWords
+        self,
+        text: str,
+        blocks: Sequence[MarkdownBlock],
+        chunks: Sequence[CitableText],
+        thread: ThreadWords,
     ) -> None:
         self.text = text
         self.blocks = blocks
@@ -120,14 +124,14 @@ class _Checker:
         groups = Counter(block.group for block in blocks if block.group is not None)
         self.counts = set(groups.values())
 
-    def findings(self) -> Iterator[Finding]:
+    def findings(self) -> Iterator[UnsupportedSpan]:
         for statement in statements(self.text, self.blocks):
             if statement.block.kind == "code":
                 yield from self._in_block(statement)
             else:
                 yield from self._in_text(statement)
 
-    def _in_text(self, statement: Statement) -> Iterator[Finding]:
+    def _in_text(self, statement: Statement) -> Iterator[UnsupportedSpan]:
         block = statement.block
         span = (statement.start, statement.end)
         supported: list[str] = []
@@ -142,9 +146,9 @@ class _Checker:
             if value and not value.unit and any(occurs(value.text, code) for code in supported):
                 continue  # the number is part of a command that is supported
             unsupported = Unsupported(checked.text, self._reason(checked, statement.ids))
-            yield Finding(checked.end, unsupported, checked.kind != "quote")
+            yield UnsupportedSpan(checked.end, unsupported, checked.kind != "quote")
 
-    def _in_block(self, statement: Statement) -> Iterator[Finding]:
+    def _in_block(self, statement: Statement) -> Iterator[UnsupportedSpan]:
         block = statement.block
         code = self.text[block.inner[0] : block.inner[1]]
         lines = list(_logical_lines(code))
@@ -156,7 +160,7 @@ class _Checker:
             for checked in self._in_line(line, statement.ids):
                 reason = self._reason(checked, statement.ids)
                 unsupported = Unsupported(checked.text, reason)
-                yield Finding(block.end, unsupported, True, block, number)
+                yield UnsupportedSpan(block.end, unsupported, True, block, number)
 
     def _in_line(self, line: str, ids: Sequence[str]) -> Iterator[CheckedSpan]:
         """The unsupported spans in a line of a code block: mostly none, or the whole line."""

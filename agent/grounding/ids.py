@@ -15,7 +15,7 @@ from agent.answer import Citation, Segment
 from agent.grounding.brackets import Bracket, Brackets
 from agent.grounding.cited_text import MARK, CitedText, Edit
 from agent.grounding.matching import HIDDEN
-from agent.grounding.statements import Block, Span, code_at, read_blocks, without
+from agent.grounding.statements import MarkdownBlock, Span, code_at, read_blocks, without
 
 _EMPTIED = re.compile(
     r"(?<![ \t])[ \t]*+\((?:see|sources?|from|cf\.?|per|ref|and|,|;|:|\s)*+\)", re.IGNORECASE
@@ -86,7 +86,7 @@ def named_ids(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(each for bracket in brackets for each in bracket.forged))
 
 
-def _prose(blocks: Iterable[Block]) -> Iterator[Span]:
+def _prose(blocks: Iterable[MarkdownBlock]) -> Iterator[Span]:
     """The parts of the blocks outside code."""
     for block in blocks:
         if block.kind != "code":

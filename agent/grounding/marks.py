@@ -6,25 +6,25 @@ from dataclasses import dataclass
 
 from agent.answer import Unsupported
 from agent.grounding.cited_text import CitedText
-from agent.grounding.statements import Block
+from agent.grounding.statements import MarkdownBlock
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class UnsupportedSpan:
     """A span without support, and the offset of its mark."""
 
     at: int
     unsupported: Unsupported
     substantial: bool
-    block: Block | None = None
+    block: MarkdownBlock | None = None
     """The code block, if the span is one of its lines."""
     line: int = 0
 
 
-def marked(text: CitedText, findings: Sequence[Finding]) -> CitedText:
+def marked(text: CitedText, findings: Sequence[UnsupportedSpan]) -> CitedText:
     """The text with a mark behind each unsupported span, and one below each code block with one."""
     marks: list[tuple[int, str]] = []
-    blocks: dict[int, list[Finding]] = {}
+    blocks: dict[int, list[UnsupportedSpan]] = {}
     for finding in findings:
         if finding.block is None:
             marks.append((finding.at, f" (⚠ {_flat(finding.unsupported.reason)})"))
@@ -34,7 +34,7 @@ def marked(text: CitedText, findings: Sequence[Finding]) -> CitedText:
     return text.edited((at, at, mark) for at, mark in sorted(marks, key=lambda each: each[0]))
 
 
-def _block_mark(text: str, lines: Sequence[Finding]) -> str:
+def _block_mark(text: str, lines: Sequence[UnsupportedSpan]) -> str:
     block = lines[0].block
     assert block is not None  # noqa: S101  # only called with lines of a block
     opening = re.match(r"[^`~\n]*", text[block.start : block.end])

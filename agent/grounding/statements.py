@@ -50,7 +50,7 @@ class CitedAt(NamedTuple):
 
 
 @dataclass(slots=True, eq=False)
-class Block:
+class MarkdownBlock:
     """A paragraph, a heading, a table row, or the lines of a code block."""
 
     kind: Literal["text", "heading", "code"]
@@ -61,7 +61,7 @@ class Block:
     """The lines of a code block without its fences."""
     group: int | None = None
     """The outermost list, table or quotation that the block belongs to."""
-    intro: "Block | None" = None
+    intro: "MarkdownBlock | None" = None
     """The text before that group, or before this code block."""
     fence: str = ""
     """The marks that would close an unclosed fence, or empty."""
@@ -74,7 +74,7 @@ class Block:
 class Statement:
     """A piece of text or code, and the ids that cover it, if any."""
 
-    block: Block
+    block: MarkdownBlock
     start: int
     end: int
     ids: tuple[str, ...]
@@ -82,7 +82,7 @@ class Statement:
     """The span of the statement's own citations."""
 
 
-def cited_blocks(text: CitedText) -> list[Block]:
+def cited_blocks(text: CitedText) -> list[MarkdownBlock]:
     """Read the blocks of an answer, each with its citations."""
     blocks = read_blocks(text.text)
     for at, citation in text.places():
@@ -92,13 +92,13 @@ def cited_blocks(text: CitedText) -> list[Block]:
     return blocks
 
 
-def block_at(blocks: Sequence[Block], at: int) -> Block | None:
+def block_at(blocks: Sequence[MarkdownBlock], at: int) -> MarkdownBlock | None:
     """Return the block that offset ``at`` is in."""
     index = bisect_right(blocks, at, key=lambda block: block.start) - 1
     return blocks[index] if index >= 0 and at < blocks[index].end else None
 
 
-def code_at(blocks: Sequence[Block], at: int) -> Span | None:
+def code_at(blocks: Sequence[MarkdownBlock], at: int) -> Span | None:
     """Return the code block or code span that offset ``at`` is in."""
     block = block_at(blocks, at)
     if block is None:
@@ -109,7 +109,7 @@ def code_at(blocks: Sequence[Block], at: int) -> Span | None:
     return block.code[index] if index >= 0 and at < block.code[index][1] else None
 
 
-def read_blocks(text: str) -> list[Block]:
+def read_blocks(text: str) -> list[MarkdownBlock]:
     """Read the leaves of the Markdown, in order, with their offsets in ``text``."""
     starts = [0]
     starts.extend(match.end() for match in _LINE_END.finditer(text))
@@ -130,10 +130,10 @@ class _Reader:
     def __init__(self, text: str, starts: list[int]) -> None:
         self.text = text
         self.starts = starts
-        self.blocks: list[Block] = []
+        self.blocks: list[MarkdownBlock] = []
         self.depth = 0
         self.group = 0
-        self.intros: list[Block | None] = []
+        self.intros: list[MarkdownBlock | None] = []
         self.row: tuple[int, int] | None = None
 
     def take(self, token: Token) -> None:
@@ -154,7 +154,7 @@ class _Reader:
         elif kind == "heading_open":
             self._add("heading", token.map[0], token.map[1])
 
-    def lines(self) -> list[Block]:
+    def lines(self) -> list[MarkdownBlock]:
         """Every line as a block of text, whatever Markdown would make of it."""
         for line in range(len(self.starts)):
             self._add("text", line, line + 1)
@@ -170,12 +170,12 @@ class _Reader:
         start, end = self._span(first, last)
         marker = _MARKER.match(self.text, start, end)
         begin = marker.end() if marker else start
-        block = Block(kind, begin, end, code=tuple(code_spans(self.text, begin, end)))
+        block = MarkdownBlock(kind, begin, end, code=tuple(code_spans(self.text, begin, end)))
         self._place(block)
 
     def _add_code(self, token: Token, first: int, last: int) -> None:
         start, end = self._span(first, last)
-        block = Block("code", start, end, inner=(start, end))
+        block = MarkdownBlock("code", start, end, inner=(start, end))
         if token.type == "fence":
             body_start = self._span(first, first + 1)[1] + 1
             lines = self.text[start:end].split("\n")
@@ -187,7 +187,7 @@ class _Reader:
             block.fence = "" if closed else token.markup
         self._place(block)
 
-    def _place(self, block: Block) -> None:
+    def _place(self, block: MarkdownBlock) -> None:
         if self.depth:
             block.group = self.group
             block.intro = self.intros[-1]
@@ -213,7 +213,7 @@ def code_spans(text: str, start: int = 0, end: int | None = None) -> Iterator[Sp
         index += 1
 
 
-def statements(text: str, blocks: Sequence[Block]) -> list[Statement]:
+def statements(text: str, blocks: Sequence[MarkdownBlock]) -> list[Statement]:
     """Split the answer into pieces, each with the ids that cover it."""
     everything = tuple(dict.fromkeys(c.id for block in blocks for c in block.citations))
     closing = _closing(text, blocks)
@@ -246,7 +246,7 @@ def statements(text: str, blocks: Sequence[Block]) -> list[Statement]:
     return pieces
 
 
-def citation_groups(text: str, block: Block) -> list[tuple[int, int, tuple[str, ...]]]:
+def citation_groups(text: str, block: MarkdownBlock) -> list[tuple[int, int, tuple[str, ...]]]:
     """Group adjacent citations: start, end, ids."""
     groups: list[list[CitedAt]] = []
     for citation in block.citations:
@@ -260,7 +260,7 @@ def citation_groups(text: str, block: Block) -> list[tuple[int, int, tuple[str, 
     ]
 
 
-def _closing(text: str, blocks: Sequence[Block]) -> list[tuple[str, ...]]:
+def _closing(text: str, blocks: Sequence[MarkdownBlock]) -> list[tuple[str, ...]]:
     """For each block, the ids below it that cover it too.
 
     A line that only names the source covers everything back to the citation before it. The last
@@ -272,9 +272,9 @@ def _closing(text: str, blocks: Sequence[Block]) -> list[tuple[str, ...]]:
     alone = {block.group for block in cited if block is ends[block.group]}
     alone -= {block.group for block in cited if block is not ends[block.group]}
     below: list[tuple[str, ...]] = []
-    previous: Block | None = None
-    outside: Block | None = None  # the first block below the list or the code block
-    next_cited: Block | None = None
+    previous: MarkdownBlock | None = None
+    outside: MarkdownBlock | None = None  # the first block below the list or the code block
+    next_cited: MarkdownBlock | None = None
     only_names_source = cache(partial(names_source, text))
     groups_of = cache(partial(citation_groups, text))
     for block in reversed(blocks):
@@ -296,19 +296,19 @@ def _closing(text: str, blocks: Sequence[Block]) -> list[tuple[str, ...]]:
     return below[::-1]
 
 
-def names_source(text: str, block: Block) -> bool:
+def names_source(text: str, block: MarkdownBlock) -> bool:
     """Return True if the text only names the source: "From the limits page [x-0]."."""
     words = text[block.start : block.end].replace(MARK, "")
     return _SOURCE.fullmatch(words) is not None
 
 
-def _last_line_ids(text: str, block: Block) -> tuple[str, ...]:
+def _last_line_ids(text: str, block: MarkdownBlock) -> tuple[str, ...]:
     line = text.rfind("\n", block.start, block.end) + 1
     last = tuple(dict.fromkeys(c.id for c in block.citations if c.at >= line))
     return last or tuple(dict.fromkeys(c.id for c in block.citations))
 
 
-def _introduces(text: str, block: Block) -> bool:
+def _introduces(text: str, block: MarkdownBlock) -> bool:
     """Return True if the text ends with a colon, apart from its citations."""
     end = block.end
     for citation in reversed(block.citations):

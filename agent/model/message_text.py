@@ -13,7 +13,7 @@ from anthropic.types import ContentBlock, TextBlock
 from agent.answer import Citation
 from agent.grounding import WrittenAnswer, read_answer
 from agent.grounding.cited_text import MARK, CitedText, Edit, joined
-from agent.grounding.statements import Block, block_at, code_at, read_blocks
+from agent.grounding.statements import MarkdownBlock, block_at, code_at, read_blocks
 from agent.passages import fence_after
 
 _LONGEST_FENCE = 200
@@ -104,7 +104,9 @@ def _merged(first: Citation | None, second: Citation) -> Citation:
     return Citation(first.id, "\n".join(filter(None, quotes)), tuple(paragraphs))
 
 
-def _insertion(text: str, stop: int, end: int, markdown: Sequence[Block]) -> _Insertion | None:
+def _insertion(
+    text: str, stop: int, end: int, markdown: Sequence[MarkdownBlock]
+) -> _Insertion | None:
     """Find the place for citations of the text before ``stop``: within the sentence or the table
     cell, behind a code span, or below a code block.
 

@@ -14,7 +14,7 @@ from bot.blocks.elements import Block
 from bot.blocks.grammar import ANSWERS, closed_tags
 from bot.blocks.inline import Inline
 from bot.blocks.links import Addresses
-from bot.blocks.richtext import Writer, preformatted, rich_text, section
+from bot.blocks.richtext import RichTextWriter, preformatted, rich_text, section
 from ingest.documents import Passage
 
 _LINE_ENDS = re.compile("\r\n?")
@@ -50,7 +50,7 @@ def read_body(
         code, _ = anchored.take_out(text)
         blocks = [rich_text([preformatted(code)])]
     else:
-        blocks = list(Writer(inline).blocks(SyntaxTreeNode(tokens)))
+        blocks = list(RichTextWriter(inline).blocks(SyntaxTreeNode(tokens)))
     # An anchor may be where no words are shown, such as the address of an image.
     if hidden := [ident for ident in anchored.ids if ident not in inline.cited]:
         blocks.append(rich_text([section(inline.citations(hidden))]))

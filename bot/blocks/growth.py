@@ -9,7 +9,7 @@ from typing import Any
 from bot.blocks.cuts import part_of
 from bot.blocks.elements import Block
 
-Chunk = dict[str, Any]
+StreamChunk = dict[str, Any]
 
 
 def settled(body: list[Block]) -> list[Block]:
@@ -20,7 +20,7 @@ def settled(body: list[Block]) -> list[Block]:
     return body[:-1] if {"table", "rich_text_quote"} & kinds else body
 
 
-def growth(shown: Sequence[Block], body: Sequence[Block]) -> list[Chunk] | None:
+def growth(shown: Sequence[Block], body: Sequence[Block]) -> list[StreamChunk] | None:
     """The chunks that make ``body`` of the blocks shown; None if ``body`` does not begin with them.
 
     The new items of a list at the end form another block.
@@ -35,7 +35,7 @@ def growth(shown: Sequence[Block], body: Sequence[Block]) -> list[Chunk] | None:
     return None if rest is None else _chunks([*rest, *body[count + 1 :]])
 
 
-def _chunks(blocks: Sequence[Block]) -> list[Chunk]:
+def _chunks(blocks: Sequence[Block]) -> list[StreamChunk]:
     return [{"type": "blocks", "blocks": list(blocks)}] if blocks else []
 
 

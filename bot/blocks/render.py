@@ -21,7 +21,7 @@ from bot.reading.addresses import may_be_linked
 from bot.reading.mrkdwn import escape, inert
 from ingest.documents import DocumentInfo, Passage
 
-Payload = dict[str, Any]
+RenderedMessage = dict[str, Any]
 """``text`` and ``blocks``, as chat.postMessage takes them."""
 
 _ANSWER_ROOM = 8_400
@@ -37,7 +37,7 @@ def render_answer(
     ingested_at: datetime | None = None,
     now: datetime | None = None,
     stale_after: timedelta | None = None,
-) -> list[Payload]:
+) -> list[RenderedMessage]:
     """An answer -> at least one message, in the order in which they are posted.
 
     ``documents`` (by path) add age and owner to the sources, ``ingested_at`` adds the age of the
@@ -60,7 +60,7 @@ def render_body(answer: Answer) -> list[list[Block]]:
     return split(_read(answer).blocks, _ANSWER_ROOM)
 
 
-def render_runbook(passages: Sequence[Passage], found_by: str) -> Payload:
+def render_runbook(passages: Sequence[Passage], found_by: str) -> RenderedMessage:
     """Passages of one document -> the message that is posted ahead of an answer."""
     segments = [
         part
@@ -98,7 +98,7 @@ def _read(answer: Answer) -> Body:
     return read_body(answer.segments, _passages(answer), [link.url for link in answer.web_links])
 
 
-def _message(blocks: list[Block], cited: Sequence[str]) -> Payload:
+def _message(blocks: list[Block], cited: Sequence[str]) -> RenderedMessage:
     return {"text": _notification(blocks, cited), "blocks": list(blocks)}
 
 

@@ -39,7 +39,7 @@ def preformatted(text: str) -> Element:
 
 
 @dataclass(frozen=True)
-class Writer:
+class RichTextWriter:
     """Writes blocks with the words that ``inline`` reads."""
 
     inline: Inline

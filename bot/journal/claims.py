@@ -57,7 +57,7 @@ _NOTED_SECONDS = 60.0
 _GIVEN_UP = "given up"
 _UNPOSTED = "unposted: "
 
-Outcome = Literal["answered", "refused", "failed", "stopped"]
+FinalState = Literal["answered", "refused", "failed", "stopped"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +182,7 @@ class Journal(Archive):
     def finish(
         self,
         key: Key,
-        outcome: Outcome,
+        outcome: FinalState,
         *,
         reason: str | None = None,
         reply_ts: str | None = None,

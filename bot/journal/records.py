@@ -138,7 +138,7 @@ class Announcement(Base):
     detail: Mapped[list[Any]]
 
 
-class CitedText(Base):
+class CitedChunkText(Base):
     """Text of a chunk at the time of its citation, in channels with change notes."""
 
     __tablename__ = "cited_texts"

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from slack_bolt import Ack, App, BoltRequest, BoltResponse
 from slack_sdk import WebClient
 
-from bot.slack.identity import SlackJson
+from bot.reading.block_text import SlackJson
 from ingest.errors import FootnoteError
 
 log = logging.getLogger(__name__)

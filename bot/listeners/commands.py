@@ -52,7 +52,7 @@ USAGE = (
 )
 
 
-class Commands:
+class SlackCommands:
     def __init__(
         self,
         post: WebClient,

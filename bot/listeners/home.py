@@ -14,11 +14,10 @@ from bot.blocks.elements import code, header, link, section
 from bot.journal.claims import Journal, NotTaken
 from bot.journal.records import AnswerRecord
 from bot.listeners.bolt import BoltListener
-from bot.reading.block_text import string
+from bot.reading.block_text import SlackJson, string
 from bot.reading.mrkdwn import escape
 from bot.report.words import counted, verdict_words
 from bot.slack.clients import SLACK_FAILED, Clients, slack_error
-from bot.slack.identity import SlackJson
 from bot.slack.message_links import permalink
 from ingest.documents import CollectionInfo
 from ingest.index import Index, IndexStatus

@@ -13,10 +13,10 @@ from bot.blocks.elements import Block
 from bot.listeners.bolt import BoltListener
 from bot.question.access import Access, Asker
 from bot.question.thread_message import ThreadMessage, read_thread_message
-from bot.reading.block_text import items, string
+from bot.reading.block_text import SlackJson, items, string
 from bot.reply.in_private import say
 from bot.reply.wording import NOT_NOW
-from bot.slack.identity import Identity, SlackJson
+from bot.slack.identity import Identity
 from ingest.errors import FootnoteError
 
 

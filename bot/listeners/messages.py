@@ -17,8 +17,8 @@ from bot.journal.claims import Journal
 from bot.listeners.bolt import BoltListener
 from bot.question.event import Deleted, Edited, Event, Question, read_event
 from bot.question.policy import NOT_PART
-from bot.reading.block_text import string
-from bot.slack.identity import Identity, SlackJson
+from bot.reading.block_text import SlackJson, string
+from bot.slack.identity import Identity
 
 _EVENT = "footnote_event"
 """Key of the event in Bolt's context."""

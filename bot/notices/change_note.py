@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher, unified_diff
-from typing import Any
 
-from bot.blocks.elements import code, context, link, section
+from bot.blocks.elements import Block, code, context, link, section
 from bot.reading.mrkdwn import escape, inert
+from bot.slack.identity import SlackMessage
 from ingest.documents import Passage
 from ingest.shorten import shorten_end
 
@@ -23,8 +23,6 @@ _LONG = 120
 _LIKE = 0.3
 """Similarity, from 0 to 1, from which a chunk counts as the successor of a text."""
 _SENTENCE_END = re.compile(r"(?<=[.!?;:]) +")
-
-Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +54,7 @@ def find_successor(text: str, passages: Sequence[Passage]) -> Passage | None:
     return best if likeness >= _LIKE else None
 
 
-def change_note(changes: Sequence[Change], revision: str | None) -> Json:
+def change_note(changes: Sequence[Change], revision: str | None) -> SlackMessage:
     """Return the message for a thread that cites these chunks."""
     paths = list(dict.fromkeys(change.path for change in changes))
     names = ", ".join(escape(inert(path)) for path in paths[:_MOST_CHANGES])
@@ -90,7 +88,7 @@ def diff_lines(old: str, new: str) -> Iterator[str]:
             yield shorten_end(line, _LINE)
 
 
-def _blocks(change: Change) -> list[Json]:
+def _blocks(change: Change) -> list[Block]:
     where = code(change.path)
     old = link("as it was cited", change.old_url)
     if change.new is None:

@@ -10,13 +10,12 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import sqlalchemy as sa
 
 from bot.journal.claims import Journal
 from bot.journal.database import insert
-from bot.journal.records import AnswerRecord, CitedText
+from bot.journal.records import AnswerRecord, CitedChunkText
 from bot.notices.change_note import Change, change_note, contains_text, find_successor
 from bot.notices.once import Announcements
 from ingest.documents import Passage
@@ -28,7 +27,6 @@ _OVERLAP_SECONDS = 60.0
 _GONE = "gone"
 
 Thread = tuple[str, str, str]
-Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +81,8 @@ class Changes:
                 passage = passages.get(ident)
                 if passage is not None and passage.hash == hash_:
                     values = {"text": passage.text, "url": passage.url, "at": at}
-                    if not insert(session, CitedText, hash=hash_, **values):
-                        session.merge(CitedText(hash=hash_, **values))
+                    if not insert(session, CitedChunkText, hash=hash_, **values):
+                        session.merge(CitedChunkText(hash=hash_, **values))
         self._remembered = now
 
     def _announce(self) -> None:
@@ -105,7 +103,7 @@ class Changes:
             if of_thread:
                 self._post(thread, of_thread)
         with self._journal.session() as session:
-            session.execute(sa.delete(CitedText).where(CitedText.at < since))
+            session.execute(sa.delete(CitedChunkText).where(CitedChunkText.at < since))
 
     def _post(self, thread: Thread, changes: Mapping[str, Change]) -> None:
         prefix = f"change {' '.join(thread)} "
@@ -128,12 +126,12 @@ class Changes:
         same = self._passages([chunk.id for chunk in cited.values()])
         gone = [c for c in cited.values() if c.id not in same or same[c.id].hash != c.hash]
         with self._journal.session() as session:
-            query = sa.select(CitedText).where(CitedText.hash.in_([c.hash for c in gone]))
+            query = sa.select(CitedChunkText).where(CitedChunkText.hash.in_([c.hash for c in gone]))
             texts = {row.hash: row for row in session.scalars(query)}
         changes = ((c, self._change(c, texts[c.hash])) for c in gone if c.hash in texts)
         return {chunk.hash: change for chunk, change in changes if change is not None}
 
-    def _change(self, cited: _Cited, old: CitedText) -> Change | None:
+    def _change(self, cited: _Cited, old: CitedChunkText) -> Change | None:
         """Return the change of a chunk, or None if its text still exists somewhere."""
         document = self._index.document(cited.path)
         if document is None or document.info.path != cited.path:

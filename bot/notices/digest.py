@@ -12,6 +12,7 @@ from typing import Any
 from bot.blocks.elements import code, context, header, link, section
 from bot.journal.claims import Journal
 from bot.notices.once import Announcements
+from bot.reading.block_text import SlackJson
 from bot.reading.mrkdwn import escape
 from bot.report import AskedQuestion, Complaint, Gap, Report
 from bot.report.collect import read_report
@@ -34,8 +35,6 @@ _LINKED = 3
 """Most questions of a gap that get a link."""
 _TEXT = 140
 """Most characters of a topic, a reason or a path."""
-
-Json = dict[str, Any]
 
 
 class Digest:
@@ -88,7 +87,7 @@ class _Public:
 
     def _ask(self, channel: str) -> bool:
         try:
-            info: Json = self._client.conversations_info(channel=channel).get("channel") or {}
+            info: SlackJson = self._client.conversations_info(channel=channel).get("channel") or {}
         except SLACK_FAILED as error:
             log.info("%s counts as private: %s", channel, slack_error(error))
             return False

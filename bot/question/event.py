@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from bot.question.thread_message import ThreadMessage, read_thread_message
-from bot.reading.block_text import string
-from bot.slack.identity import Identity, SlackJson
+from bot.reading.block_text import SlackJson, string
+from bot.slack.identity import Identity
 
 Origin = Literal["message", "shortcut", "command"]
 """A question is a message, or a shortcut used on one, or a command that nobody else sees."""

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from slack_sdk import WebClient
 
 from bot.question.thread_message import ThreadMessage, read_thread_message
-from bot.slack.identity import Identity, SlackJson
+from bot.reading.block_text import SlackJson
+from bot.slack.identity import Identity
 
 MAX_PAGES = 50
 MAX_MESSAGES = 1_000

@@ -3,19 +3,11 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
-from bot.reading.block_text import string
+from bot.reading.block_text import SlackJson, string
 from bot.reading.mentions import files_of, mentioned, words_of
-from bot.slack.identity import (
-    NOTICE,
-    REPLY,
-    Identity,
-    ReplyMetadata,
-    SlackJson,
-    metadata_of,
-    read_metadata,
-)
+from bot.slack.identity import NOTICE, REPLY, Identity, ReplyMetadata, metadata_of, read_metadata
 
-Writer = Literal["person", "footnote", "notice", "app", "slack"]
+WriterKind = Literal["person", "footnote", "notice", "app", "slack"]
 """``notice``: Footnote's message that nobody asked for. ``slack``: joins, deletions, Slackbot."""
 
 SLACKBOT = "USLACKBOT"
@@ -29,7 +21,7 @@ class ThreadMessage:
     """One message of a thread."""
 
     ts: str
-    writer: Writer
+    writer: WriterKind
     user: str
     """Id of the account that posted the message. Empty for some apps."""
     addresses: frozenset[str]
@@ -76,7 +68,7 @@ def read_thread_message(message: SlackJson, me: Identity) -> ThreadMessage:
     )
 
 
-def _writer(message: SlackJson, *, is_own: bool, is_notice: bool) -> Writer:
+def _writer(message: SlackJson, *, is_own: bool, is_notice: bool) -> WriterKind:
     if is_own:
         return "notice" if is_notice else "footnote"
     if message.get("bot_id") or message.get("bot_profile"):

@@ -5,7 +5,7 @@ searched for text. Malformed parts are left out.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,9 @@ from bot.reading.mrkdwn import (
     unescape,
     visible,
 )
+
+SlackJson = Mapping[str, Any]
+"""A JSON object as Slack sends it; nothing in it is checked."""
 
 _DEEPEST = 16
 _CONTROLS = (

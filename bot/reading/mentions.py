@@ -4,10 +4,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from bot.reading.block_text import BlockReader
+from bot.reading.block_text import BlockReader, SlackJson
 from ingest.invisible import JOINERS, ZERO_WIDTH
-
-Message = Mapping[str, Any]
 
 _ADDRESSED = re.compile(r"<(?:@|!subteam\^|!(?=here|channel|everyone))([A-Za-z0-9]+)[|>]")
 
@@ -17,12 +15,12 @@ _SENTENCE_SIGNS = tuple(".,;:!?)")
 _UNSEEN = " \t\r\n\u00a0" + "".join(JOINERS | ZERO_WIDTH)
 
 
-def mentions(message: Message, user_id: str) -> bool:
+def mentions(message: SlackJson, user_id: str) -> bool:
     """True when the message addresses this user, in its text or only in its blocks."""
     return user_id in mentioned(message)
 
 
-def mentioned(message: Message) -> set[str]:
+def mentioned(message: SlackJson) -> set[str]:
     """Ids of the users and user groups that a message addresses in its text and rich text.
 
     ``here``, ``channel`` and ``everyone`` are groups too. Text that only looks like a mention
@@ -40,21 +38,21 @@ def mentioned(message: Message) -> set[str]:
     return ids
 
 
-def words_of(message: Message, user_id: str) -> str:
+def words_of(message: SlackJson, user_id: str) -> str:
     """The words of a person's message: its text, or its blocks if the text is empty."""
     rest = without_own_mention(message, user_id)
     text = rest["text"] or "\n".join(BlockReader().lines(rest["blocks"]))
     return text.strip(_UNSEEN)
 
 
-def files_of(message: Message) -> tuple[str, ...]:
+def files_of(message: SlackJson) -> tuple[str, ...]:
     """Names of the attached files, without e-mails, whose text is read with the message."""
     files = message.get("files")
     files = [f for f in files if isinstance(f, Mapping)] if isinstance(files, list) else []
     return tuple(str(f.get("name") or "a file") for f in files if not f.get("plain_text"))
 
 
-def without_own_mention(message: Message, user_id: str) -> dict[str, Any]:
+def without_own_mention(message: SlackJson, user_id: str) -> dict[str, Any]:
     """The message without Footnote's own mention.
 
     The text of a person's message is complete; its blocks repeat it and are left out.
@@ -82,7 +80,7 @@ def without_mention(text: str, user_id: str) -> str:
     return "".join(words).strip()
 
 
-def _elements(node: object) -> Iterator[Message]:
+def _elements(node: object) -> Iterator[SlackJson]:
     if isinstance(node, Mapping):
         yield node
         for value in node.values():

@@ -15,7 +15,7 @@ from bot.question.thread import ThreadReader
 from bot.reply.outgoing import ContentRefused, NotPosted, Outgoing, Part, Unposted, answer_parts
 from bot.reply.stream import Stream
 from bot.slack.clients import CONTENT, METADATA, SLACK_FAILED, is_passing, may_heal, slack_error
-from bot.slack.identity import REPLY, Identity, Payload, SlackMessage, read_metadata
+from bot.slack.identity import REPLY, Identity, MetadataPayload, SlackMessage, read_metadata
 
 log = logging.getLogger(__name__)
 
@@ -158,7 +158,7 @@ class InThread:
             **message,
         )
 
-    def _post(self, message: SlackMessage, payload: Payload) -> str:
+    def _post(self, message: SlackMessage, payload: MetadataPayload) -> str:
         posted = self.client.chat_postMessage(
             channel=self.question.channel,
             thread_ts=self.question.thread_ts,
@@ -170,7 +170,7 @@ class InThread:
         return str(posted["ts"])
 
     def _arrived(
-        self, payload: Payload, ts: str | None = None, *, or_fail: bool = False
+        self, payload: MetadataPayload, ts: str | None = None, *, or_fail: bool = False
     ) -> str | None:
         """Return the timestamp of this message if Slack posted it although the response was lost.
 

@@ -17,7 +17,7 @@ from bot.question.event import Question
 from bot.reading.message import message_text
 from bot.reading.mrkdwn import plain_parts
 from bot.reply.stream import Stream
-from bot.slack.identity import Payload, SlackMessage
+from bot.slack.identity import MetadataPayload, SlackMessage
 
 log = logging.getLogger(__name__)
 
@@ -52,7 +52,7 @@ class Part:
     """One Slack message of a reply, and the payload of its metadata."""
 
     message: SlackMessage
-    payload: Payload
+    payload: MetadataPayload
     form: Literal["rendered", "plain", "line"] = "rendered"
 
     def plainer(self) -> "list[Part]":
@@ -165,17 +165,17 @@ def answer_parts(
 
 def line_part(question: Question, text: str, reference: str, blocks: Sequence[Block] = ()) -> Part:
     """Return a short line instead of an answer, with a reference for its metadata."""
-    payload: Payload = {"answer": reference, "question": question.ts, "part": 0, "parts": 1}
+    payload: MetadataPayload = {"answer": reference, "question": question.ts, "part": 0, "parts": 1}
     message: SlackMessage = {"text": text}
     if blocks:
         message["blocks"] = list(blocks)
     return Part(message, payload)
 
 
-def answer_payload(answer: Answer, question: Question, part: int, parts: int) -> Payload:
+def answer_payload(answer: Answer, question: Question, part: int, parts: int) -> MetadataPayload:
     """Return a message's metadata: ids and hashes, no text, and only as many chunks as fit."""
     cited: list[dict[str, str]] = []
-    payload: Payload = {
+    payload: MetadataPayload = {
         "answer": answer.id,
         "question": question.ts,
         "revision": answer.revision or "",

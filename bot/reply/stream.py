@@ -19,7 +19,7 @@ from bot.question.event import Question
 from bot.question.thread import ThreadReader
 from bot.reading.mrkdwn import escape
 from bot.slack.clients import LIMITED, SLACK_FAILED, Clients, slack_error
-from bot.slack.identity import Identity, Payload, SlackMessage
+from bot.slack.identity import Identity, MetadataPayload, SlackMessage
 
 log = logging.getLogger(__name__)
 
@@ -107,7 +107,7 @@ class Stream:
         self._ts = str(started["ts"])
         self._began(self._ts)
 
-    def finish(self, message: SlackMessage, metadata: Payload) -> bool:
+    def finish(self, message: SlackMessage, metadata: MetadataPayload) -> bool:
         """Append the rest of the message, and close. Return False if the answer must replace it."""
         own = [block for block in message["blocks"] if not _is_around(block)]
         chunks = growth(self._shown, own) if self._usable else None

@@ -17,6 +17,7 @@ from bot.journal.records import AnswerRecord
 from bot.question.event import read_question
 from bot.question.thread import ThreadReader
 from bot.question.turns import build_conversation
+from bot.report.figures import Json
 from bot.report.terminal_answers import TERMINAL, Terminal
 from bot.report.traces import dollars, searches
 from bot.settings import BotSettings
@@ -26,8 +27,6 @@ from ingest.config_file import read_collections, read_config_file
 from ingest.errors import FootnoteError
 from ingest.index import open_index
 from ingest.settings import IndexSettings, read_settings
-
-Json = dict[str, Any]
 
 
 def replay(record: AnswerRecord, terminal: Terminal) -> tuple[Answer, Json]:

@@ -15,12 +15,12 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
-from bot.sandbox.events.delivery import Delivery, Transport
+from bot.sandbox.events.delivery import EventDelivery, Transport
 from bot.sandbox.events.http_events import HttpEvents
 from bot.sandbox.events.sockets import SocketMode
 from bot.sandbox.page import site
 from bot.sandbox.page.guard import Guard
-from bot.sandbox.page.site import ReadDocument
+from bot.sandbox.page.site import DocumentText
 from bot.sandbox.people import control
 from bot.sandbox.webapi import call as api
 from bot.sandbox.webapi.methods import METHODS
@@ -51,14 +51,14 @@ class Sandbox:
         self,
         *,
         events_url: str | None = None,
-        page: ReadDocument | None = None,
+        page: DocumentText | None = None,
         rules: Rules | None = None,
         manifest: Manifest | None = None,
         prompts: Sequence[str] = SAMPLE_PROMPTS,
     ) -> None:
         rules = rules or Rules()
         self.slack = open_slack(
-            manifest or read_manifest(), rules, Delivery(_transport(events_url, rules), rules)
+            manifest or read_manifest(), rules, EventDelivery(_transport(events_url, rules), rules)
         )
         self.slack.prompts = tuple(prompts)
         self._page = page
@@ -129,7 +129,7 @@ def _transport(events_url: str | None, rules: Rules) -> Transport:
     return HttpEvents(events_url, rules) if events_url else SocketMode(rules)
 
 
-def application(slack: Slack, page: ReadDocument | None) -> Starlette:
+def application(slack: Slack, page: DocumentText | None) -> Starlette:
     async def method(request: Request) -> Response:
         reply = await api.call(
             slack,

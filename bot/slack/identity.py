@@ -1,17 +1,14 @@
 """Footnote's own ids in this workspace, and the metadata of its messages."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from agent.conversation import CitedChunk
-from bot.reading.block_text import items, string
+from bot.reading.block_text import SlackJson, items, string
 
-SlackJson = Mapping[str, Any]
-"""A JSON object as Slack sends it; nothing in it is checked."""
 SlackMessage = dict[str, Any]
 """Text and blocks of a message, as arguments of ``chat.postMessage``."""
-Payload = dict[str, object]
+MetadataPayload = dict[str, object]
 """Payload of a message's metadata, as an argument."""
 
 REPLY = "footnote_answer"

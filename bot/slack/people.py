@@ -10,8 +10,8 @@ from typing import Generic, TypeVar
 from cachetools import TLRUCache
 from slack_sdk import WebClient
 
+from bot.reading.block_text import SlackJson
 from bot.slack.clients import SLACK_FAILED, slack_error
-from bot.slack.identity import SlackJson
 
 log = logging.getLogger(__name__)
 
@@ -36,7 +36,7 @@ class Person:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ChannelEntry:
     """A channel, as the workspace's directory has it."""
 
     name: str | None
@@ -82,7 +82,7 @@ class People:
     def __init__(self, client: WebClient) -> None:
         self._client = client
         self._people: _Cache[Person] = _Cache(_PERSON_SECONDS)
-        self._places: _Cache[Place] = _Cache(_PLACE_SECONDS)
+        self._places: _Cache[ChannelEntry] = _Cache(_PLACE_SECONDS)
 
     def name(self, ident: str) -> str | None:
         """Return the name of a person or a channel, or None if Slack does not know it."""
@@ -98,7 +98,7 @@ class People:
         """Return the person, or None if Slack does not know them."""
         return self._people.get(user, self._ask_person, is_fresh=False)
 
-    def place(self, channel: str, *, is_fresh: bool = False) -> Place | None:
+    def place(self, channel: str, *, is_fresh: bool = False) -> ChannelEntry | None:
         """Return the channel, or None if Slack does not know it; ``is_fresh`` skips the cache."""
         return self._places.get(channel, self._ask_place, is_fresh=is_fresh)
 
@@ -110,7 +110,7 @@ class People:
             return None
         return _read_person(user_info) if isinstance(user_info, dict) else None
 
-    def _ask_place(self, channel: str) -> Place | None:
+    def _ask_place(self, channel: str) -> ChannelEntry | None:
         try:
             channel_info = self._client.conversations_info(channel=channel).get("channel")
         except SLACK_FAILED as error:
@@ -118,7 +118,7 @@ class People:
             return None
         if not isinstance(channel_info, dict):
             return None
-        return Place(
+        return ChannelEntry(
             name=str(channel_info["name"]) if channel_info.get("name") else None,
             is_shared=bool(channel_info.get("is_ext_shared")),
             # A direct message has no such field.

@@ -16,7 +16,8 @@ from websockets.sync.client import ClientConnection, connect
 
 log = logging.getLogger(__name__)
 
-Json = dict[str, Any]
+SocketMessage = dict[str, Any]
+"""One JSON message of Socket Mode, such as an envelope."""
 
 _MOST_BYTES = 1 << 24
 _CLOSED_WITHIN = 2.0
@@ -47,7 +48,7 @@ class Connection:
         self,
         url: str,
         proxy: str | None,
-        take: Callable[["Connection", Json], None],
+        take: Callable[["Connection", SocketMessage], None],
         *,
         open_seconds: float,
         ping_seconds: float,

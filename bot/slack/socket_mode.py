@@ -28,7 +28,7 @@ from slack_sdk.socket_mode.request import SocketModeRequest
 from slack_sdk.socket_mode.response import SocketModeResponse
 
 from bot.slack.clients import LIMITED, SILENT, SLACK_FAILED, SlackRefused, is_passing, slack_error
-from bot.slack.socket_connection import Connection, Json, NotOpened
+from bot.slack.socket_connection import Connection, NotOpened, SocketMessage
 
 log = logging.getLogger(__name__)
 
@@ -235,7 +235,7 @@ class SlackSocket(BaseSocketModeClient):
                 "Slack's socket does not open (%s): it is retried until it does.", _reason(error)
             )
 
-    def _take(self, connection: Connection, message: Json) -> None:
+    def _take(self, connection: Connection, message: SocketMessage) -> None:
         """Handle a message in the thread of its connection, which must not wait."""
         if message.get("type") == "disconnect":
             if message.get("reason") == "link_disabled":
@@ -251,7 +251,7 @@ class SlackSocket(BaseSocketModeClient):
             with suppress(RuntimeError):  # the process is ending
                 self.message_workers.submit(self._handle, envelope, message)
 
-    def _handle(self, envelope: str, message: Json) -> None:
+    def _handle(self, envelope: str, message: SocketMessage) -> None:
         try:
             self.run_message_listeners(message, "")
         finally:

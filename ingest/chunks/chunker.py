@@ -13,7 +13,7 @@ from math import ceil
 from ingest.chunks.pieces import Piece, halves, pieces_of, rendered
 from ingest.documents import Chunk
 from ingest.readers.loader import Document
-from ingest.readers.parsed_file import Block, ParsedFile
+from ingest.readers.parsed_file import FileBlock, ParsedFile
 from ingest.readers.search_text import has_words
 from ingest.shorten import shorten_end
 
@@ -51,10 +51,10 @@ def chunk_document(document: Document, fits: Fits) -> list[Chunk]:
     return [replace(c, id=f"{prefix}-{number}", number=number) for number, c in enumerate(chunks)]
 
 
-def _sections(parsed: ParsedFile) -> Iterator[tuple[Path, list[Block]]]:
+def _sections(parsed: ParsedFile) -> Iterator[tuple[Path, list[FileBlock]]]:
     """Yield heading paths with their blocks; a heading without text joins the next section."""
-    path: list[Block] = []
-    section: list[Block] = []
+    path: list[FileBlock] = []
+    section: list[FileBlock] = []
     labels: Path = ()
     for block in parsed.blocks:
         if block.kind == "heading":
@@ -71,7 +71,7 @@ def _sections(parsed: ParsedFile) -> Iterator[tuple[Path, list[Block]]]:
         yield labels, section
 
 
-def _is_bare(section: Sequence[Block], parsed: ParsedFile) -> bool:
+def _is_bare(section: Sequence[FileBlock], parsed: ParsedFile) -> bool:
     """Return True for a section with no words but its headings."""
     if len(section) > 3:
         return False
@@ -91,7 +91,7 @@ def _labels(title: str, path: Path, fits: Fits) -> Path:
     return labels
 
 
-def _packed(blocks: Sequence[Block], parsed: ParsedFile) -> Iterator[list[Piece]]:
+def _packed(blocks: Sequence[FileBlock], parsed: ParsedFile) -> Iterator[list[Piece]]:
     """Divide a section evenly, between blocks."""
     pieces = [piece for block in blocks for piece in pieces_of(block, parsed, TARGET)]
     total = sum(piece.size for piece in pieces)

@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import groupby
 from math import ceil
 
-from ingest.readers.parsed_file import Block, ParsedFile
+from ingest.readers.parsed_file import FileBlock, ParsedFile
 from ingest.readers.search_text import search_text
 
 LONGEST_LINE = 1.5
@@ -27,7 +27,7 @@ _ENDLESS = re.compile(rf"[\w+/=%-]{{{LONGEST_WORD + 1},}}")
 class Piece:
     """A block, or a part of one that fits into a chunk."""
 
-    block: Block
+    block: FileBlock
     start: int
     """Index of its first line in the file's lines."""
     lines: tuple[str, ...]
@@ -42,7 +42,7 @@ class Piece:
         return sum(map(len, self.lines)) + len(self.lines)
 
 
-def pieces_of(block: Block, parsed: ParsedFile, target: int) -> list[Piece]:
+def pieces_of(block: FileBlock, parsed: ParsedFile, target: int) -> list[Piece]:
     """Return the block as one piece, or its parts if it is larger than ``target`` characters."""
     whole = Piece(block, block.start, parsed.lines[block.start : block.end])
     if whole.size <= target:
@@ -174,7 +174,7 @@ def _framed(body: Sequence[str], run: Sequence[Piece], parsed: ParsedFile) -> st
     return "\n".join((*before, *body, *after))
 
 
-def _frame(block: Block, parsed: ParsedFile) -> tuple[Sequence[str], Sequence[str]]:
+def _frame(block: FileBlock, parsed: ParsedFile) -> tuple[Sequence[str], Sequence[str]]:
     header = parsed.lines[block.start : block.start + block.header]
     if block.kind == "table" and parsed.syntax == "markdown":  # often padded to be aligned
         header = tuple(DASHES.sub("---", " ".join(line.split())) for line in header)

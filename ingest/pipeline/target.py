@@ -23,7 +23,14 @@ from ingest.index.metadata import IndexIdentity
 from ingest.index.snapshot import COLLECTION
 from ingest.sources import ChromaServer
 from ingest.store.document_tables import DocumentTables, StoredDocument
-from ingest.store.vectors import READ_BATCH, Store, Vectors, batches, open_sound_store, open_store
+from ingest.store.vectors import (
+    READ_BATCH,
+    Store,
+    VectorStore,
+    batches,
+    open_sound_store,
+    open_store,
+)
 
 log = logging.getLogger(__name__)
 
@@ -44,7 +51,7 @@ class Target:
     stored_hashes: dict[str, str]
     """Chunk id -> hash of its text, for each vector that was stored when the ingest began."""
     older: Store | None = None
-    """Vectors of the index that this one will replace, if the same embedder made them."""
+    """VectorStore of the index that this one will replace, if the same embedder made them."""
     older_tables: Path | None = None
     """Database of the index that this one will replace."""
     may_wait: bool = False
@@ -52,7 +59,7 @@ class Target:
     warnings: list[str] = field(default_factory=list)
     _written: set[str] = field(default_factory=set)
 
-    def reusable(self, hashes: Collection[str], with_tokens: bool) -> dict[str, Vectors]:
+    def reusable(self, hashes: Collection[str], with_tokens: bool) -> dict[str, VectorStore]:
         """Stored vectors by content hash, whatever chunk id they had.
 
         ``with_tokens`` leaves out vectors whose token vectors are not stored.
@@ -104,7 +111,7 @@ class Target:
         except IndexDamaged:
             return {}  # the reason for this rebuild; the report says so
 
-    def write_vectors(self, chunks: Sequence[Chunk], vectors: Sequence[Vectors]) -> None:
+    def write_vectors(self, chunks: Sequence[Chunk], vectors: Sequence[VectorStore]) -> None:
         self.store.write(chunks, vectors)
         self._written.update(chunk.id for chunk in chunks)
 
@@ -218,7 +225,7 @@ class _Chooser:
         return Target(self.data_dir, self.server, folder, tables, store, hashes)
 
     def _older_store(self, live: IndexFolder) -> Store | None:
-        """Vectors of the live index, if they can be read and the same embedder made them."""
+        """VectorStore of the live index, if they can be read and the same embedder made them."""
         name = _collection_name(live, self.server)
         if name is None:
             return None
@@ -253,6 +260,6 @@ def _discard(folder: IndexFolder, server: ChromaServer | None) -> None:
 
 def _by_hash(
     store: Store, stored: Mapping[str, str], wanted: Collection[str]
-) -> dict[str, Vectors]:
+) -> dict[str, VectorStore]:
     ids = {hash_: id_ for id_, hash_ in stored.items() if hash_ in wanted}
     return dict(store.vectors(list(ids.values())).values())

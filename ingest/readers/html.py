@@ -15,7 +15,7 @@ from bs4 import BeautifulSoup
 from bs4.element import NavigableString, PageElement, PreformattedString, Tag
 
 from ingest.invisible import without_hidden
-from ingest.readers.parsed_file import Block, BlockKind, ParsedFile
+from ingest.readers.parsed_file import BlockKind, FileBlock, ParsedFile
 
 UNSEEN = {
     "script", "style", "nav", "footer", "template", "noscript", "iframe", "svg", "head", "form",
@@ -83,7 +83,7 @@ class _Text:
 
     lines: list[str] = field(default_factory=list)
     numbers: list[int] = field(default_factory=list)
-    blocks: list[Block] = field(default_factory=list)
+    blocks: list[FileBlock] = field(default_factory=list)
     words: list[str] = field(default_factory=list)
     kind: BlockKind = "prose"
     level: int = 0
@@ -196,6 +196,8 @@ class _Text:
     def _end_block(self, kind: BlockKind, start: int, level: int = 0) -> None:
         label = " ".join(self.lines[start:]) if kind == "heading" else ""
         head = self.columns if kind == "table" else (0, 0)
-        self.blocks.append(Block(kind, start, len(self.lines), level=level, label=label, head=head))
+        self.blocks.append(
+            FileBlock(kind, start, len(self.lines), level=level, label=label, head=head)
+        )
         if kind != "table" and not self.lines[start].startswith("- "):
             self._add("", self.numbers[-1])

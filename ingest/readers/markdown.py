@@ -8,7 +8,7 @@ from itertools import chain, pairwise
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from ingest.readers.parsed_file import Block, ParsedFile, covering
+from ingest.readers.parsed_file import FileBlock, ParsedFile, covering
 from ingest.readers.search_text import clean_label
 from ingest.readers.wrappers import FENCE, closes, unwrapped
 
@@ -39,7 +39,9 @@ def read_markdown(lines: Sequence[str], *, mdx: bool = False) -> ParsedFile:
     return ParsedFile("markdown", tuple(visible), tuple(blocks))
 
 
-def markdown_blocks(lines: Sequence[str], *, mdx: bool = False) -> tuple[list[str], list[Block]]:
+def markdown_blocks(
+    lines: Sequence[str], *, mdx: bool = False
+) -> tuple[list[str], list[FileBlock]]:
     """Return the lines as shown, and their blocks."""
     visible, structure = unwrapped(lines, mdx=mdx)
     tokens = (MDX if mdx else MARKDOWN).parse("\n".join(structure))
@@ -47,7 +49,7 @@ def markdown_blocks(lines: Sequence[str], *, mdx: bool = False) -> tuple[list[st
     return visible, _with_sub_lists(blocks, visible)
 
 
-def _blocks(tokens: Sequence[Token], lines: Sequence[str]) -> Iterator[Block]:
+def _blocks(tokens: Sequence[Token], lines: Sequence[str]) -> Iterator[FileBlock]:
     """Yield the blocks of one level; blocks inside a container become its parts."""
     index = 0
     while index < len(tokens):
@@ -69,47 +71,47 @@ def _closing(tokens: Sequence[Token], index: int) -> int:
     return next(i for i in after if tokens[i].nesting == -1 and tokens[i].level == level)
 
 
-def _block(token: Token, inner: Sequence[Token], lines: Sequence[str]) -> Iterator[Block]:
+def _block(token: Token, inner: Sequence[Token], lines: Sequence[str]) -> Iterator[FileBlock]:
     start, end = token.map or (0, 0)
     if token.type in LISTS:
         yield from _blocks(inner, lines)
     elif token.type == "heading_open" and token.level == 0:
         label = clean_label(inner[0].content)
-        yield Block("heading", start, end, level=int(token.tag[1]), label=label)
+        yield FileBlock("heading", start, end, level=int(token.tag[1]), label=label)
     elif token.type == "fence":
         yield _fence(start, end, lines)
     elif token.type == "table_open":
-        yield Block("table", start, end, header=2)
+        yield FileBlock("table", start, end, header=2)
     elif token.type == "html_block":
         yield from _html(start, end, lines)
     elif token.type in LEAVES:
-        yield Block("code" if token.type == "code_block" else "prose", start, end)
+        yield FileBlock("code" if token.type == "code_block" else "prose", start, end)
     else:
         parts = covering(list(_blocks(inner, lines)), lines, start, end)
-        yield Block("prose", start, end, parts=tuple(parts))
+        yield FileBlock("prose", start, end, parts=tuple(parts))
 
 
-def _fence(start: int, end: int, lines: Sequence[str]) -> Block:
+def _fence(start: int, end: int, lines: Sequence[str]) -> FileBlock:
     opening = FENCE.match(lines[start])  # None if a template tag replaces the fence
     closed = end > start + 1 and (not opening or closes(lines[end - 1], opening[1]))
-    return Block("code", start, end, header=1, footer=1 if closed else 0)
+    return FileBlock("code", start, end, header=1, footer=1 if closed else 0)
 
 
-def _html(start: int, end: int, lines: Sequence[str]) -> Iterator[Block]:
+def _html(start: int, end: int, lines: Sequence[str]) -> Iterator[FileBlock]:
     """Yield a heading and the rest of raw HTML; it may be cut before a row or an item."""
     if heading := HTML_HEADING.match("\n".join(lines[start:end])):
         first, start = start, start + heading[0].rstrip("\n").count("\n") + 1
         label = clean_label(heading[2])
-        yield Block("heading", first, start, level=int(heading[1]), label=label)
+        yield FileBlock("heading", first, start, level=int(heading[1]), label=label)
     if start < end:
         cuts = [i for i in range(start + 1, end) if HTML_ITEM.match(lines[i])]
         edges = [start, *cuts, end]
         head = next((cut for cut in cuts[:2] if _names_columns(lines[start:cut])), start)
         rows = (
-            Block("prose", a, b, head=(start, head) if a >= head else (0, 0))
+            FileBlock("prose", a, b, head=(start, head) if a >= head else (0, 0))
             for a, b in pairwise(edges)
         )
-        yield Block("prose", start, end, parts=tuple(rows) if cuts else ())
+        yield FileBlock("prose", start, end, parts=tuple(rows) if cuts else ())
 
 
 def _names_columns(lines: Sequence[str]) -> bool:
@@ -117,12 +119,12 @@ def _names_columns(lines: Sequence[str]) -> bool:
     return cells == {"th"}
 
 
-def _with_sub_lists(blocks: Sequence[Block], lines: Sequence[str]) -> list[Block]:
+def _with_sub_lists(blocks: Sequence[FileBlock], lines: Sequence[str]) -> list[FileBlock]:
     """Make an indented list a part of the item above it, as its author meant.
 
     CommonMark needs four spaces under ``10. ``; people write three.
     """
-    groups: list[list[Block]] = []
+    groups: list[list[FileBlock]] = []
     for block in blocks:
         if groups and _is_below(block, groups[-1], lines):
             groups[-1].append(block)
@@ -131,14 +133,14 @@ def _with_sub_lists(blocks: Sequence[Block], lines: Sequence[str]) -> list[Block
     return [_group(group) for group in groups]
 
 
-def _is_below(block: Block, group: Sequence[Block], lines: Sequence[str]) -> bool:
+def _is_below(block: FileBlock, group: Sequence[FileBlock], lines: Sequence[str]) -> bool:
     if block.start != group[-1].end or block.kind != "prose":
         return False
     item, above = ITEM.match(lines[block.start]), ITEM.match(lines[group[0].start])
     return bool(item and above and len(item[1]) > len(above[1]))
 
 
-def _group(group: Sequence[Block]) -> Block:
+def _group(group: Sequence[FileBlock]) -> FileBlock:
     item = group[0]
     if len(group) == 1:
         return item

@@ -12,7 +12,7 @@ from ingest.invisible import without_hidden
 from ingest.readers.credentials import masked
 from ingest.readers.decoding import with_line_feeds
 from ingest.readers.markdown import markdown_blocks
-from ingest.readers.parsed_file import Block, ParsedFile, UnreadableDocument
+from ingest.readers.parsed_file import FileBlock, ParsedFile, UnreadableDocument
 
 
 def read_notebook(lines: Sequence[str]) -> ParsedFile:
@@ -26,7 +26,7 @@ def read_notebook(lines: Sequence[str]) -> ParsedFile:
     numbers_in_file = _LineNumbers(source)
     visible: list[str] = []
     numbers: list[int] = []
-    blocks: list[Block] = []
+    blocks: list[FileBlock] = []
     credentials = 0
     for kind, source_lines in cells:
         cell_numbers = numbers_in_file.of_cell(source_lines)
@@ -119,6 +119,6 @@ def _fenced(numbered: list[tuple[str, int]], language: str) -> list[tuple[str, i
     return [(fence + language, numbered[0][1]), *numbered, (fence, numbered[-1][1])]
 
 
-def _moved(block: Block, by: int) -> Block:
+def _moved(block: FileBlock, by: int) -> FileBlock:
     parts = tuple(_moved(part, by) for part in block.parts)
     return replace(block, start=block.start + by, end=block.end + by, parts=parts)

@@ -23,7 +23,7 @@ class UnreadableDocument(IngestError):
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class FileBlock:
     """Lines that belong together: ``lines[start:end]`` of the file."""
 
     kind: BlockKind
@@ -33,7 +33,7 @@ class Block:
     """Depth of a heading, from 1; 0 for everything else."""
     label: str = ""
     """Words of a heading, without markup."""
-    parts: tuple["Block", ...] = ()
+    parts: tuple["FileBlock", ...] = ()
     """Smaller blocks inside: a block that is too large is cut between them."""
     header: int = 0
     """Number of first lines that every piece repeats: a fence's opening, a table's head."""
@@ -50,7 +50,7 @@ class ParsedFile:
 
     syntax: Syntax
     lines: tuple[str, ...]
-    blocks: tuple[Block, ...]
+    blocks: tuple[FileBlock, ...]
     numbers: tuple[int, ...] = ()
     """Line numbers in the file as stored; empty if they are 1, 2, 3 and so on."""
     title: str = ""
@@ -63,9 +63,11 @@ class ParsedFile:
         return self.numbers[index] if self.numbers else index + 1
 
 
-def covering(blocks: Sequence[Block], lines: Sequence[str], start: int, end: int) -> list[Block]:
+def covering(
+    blocks: Sequence[FileBlock], lines: Sequence[str], start: int, end: int
+) -> list[FileBlock]:
     """Extend blocks over all lines between them that have text, so that no line is lost."""
-    covered: list[Block] = []
+    covered: list[FileBlock] = []
     position = start
     for block in blocks:
         if block.end <= position:
@@ -82,7 +84,7 @@ def covering(blocks: Sequence[Block], lines: Sequence[str], start: int, end: int
     return [_trimmed(block, lines) for block in covered]
 
 
-def _trimmed(block: Block, lines: Sequence[str]) -> Block:
+def _trimmed(block: FileBlock, lines: Sequence[str]) -> FileBlock:
     end = block.end
     while end > block.start + 1 and not lines[end - 1].strip():
         end -= 1

@@ -8,7 +8,7 @@ nothing of a document that nests deeply.
 import re
 from collections.abc import Iterator, Sequence
 
-from ingest.readers.parsed_file import Block, ParsedFile
+from ingest.readers.parsed_file import FileBlock, ParsedFile
 from ingest.readers.search_text import clean_label
 
 RULE = re.compile(r"^([!-/:-@\[-`{-~])\1*[ \t]*$")
@@ -31,16 +31,16 @@ GRID_HEAD = re.compile(r"^\+=[=+]*\+\s*$|^={2,}(?:\s+={2,})+\s*$")
 def read_rst(lines: Sequence[str]) -> ParsedFile:
     """Read a document."""
     visible = _without_invisible(lines)
-    blocks: list[Block] = []
+    blocks: list[FileBlock] = []
     position = 0
-    for heading in [*_headings(visible), Block("heading", len(visible), len(visible))]:
+    for heading in [*_headings(visible), FileBlock("heading", len(visible), len(visible))]:
         blocks.extend(_blocks(visible, position, heading.start))
         blocks.append(heading)
         position = heading.end
     return ParsedFile("rst", tuple(visible), tuple(blocks[:-1]))
 
 
-def _headings(lines: Sequence[str]) -> Iterator[Block]:
+def _headings(lines: Sequence[str]) -> Iterator[FileBlock]:
     """Yield headings; a heading's depth is the order in which its kind of rule first occurs."""
     depths: dict[tuple[str, bool], int] = {}
     depth = index = 0
@@ -52,7 +52,7 @@ def _headings(lines: Sequence[str]) -> Iterator[Block]:
         title = index + over
         depth = depths.setdefault((lines[title + 1][0], over), depth + 1)
         label = clean_label(lines[title].strip(), "rst")
-        yield Block("heading", index, title + 2, level=depth, label=label)
+        yield FileBlock("heading", index, title + 2, level=depth, label=label)
         index = title + 2
 
 
@@ -111,7 +111,7 @@ def _indent(line: str) -> int:
     return len(line) - len(line.lstrip())
 
 
-def _blocks(lines: Sequence[str], start: int, end: int) -> Iterator[Block]:
+def _blocks(lines: Sequence[str], start: int, end: int) -> Iterator[FileBlock]:
     """Yield the blocks of the outermost level between two headings."""
     index = start
     while index < end:
@@ -140,22 +140,22 @@ def _end_of_block(lines: Sequence[str], start: int, end: int) -> int:
     return end
 
 
-def _block(lines: Sequence[str], start: int, end: int) -> Block:
+def _block(lines: Sequence[str], start: int, end: int) -> FileBlock:
     if CODE.match(lines[start]):
         header = 1
         while start + header < end and OPTION.match(lines[start + header]):
             header += 1
         blank = start + header < end and not lines[start + header].strip()
-        return Block("code", start, end, header=header + blank)
+        return FileBlock("code", start, end, header=header + blank)
     if TABLE.match(lines[start]):
         ends = (i for i in range(start + 1, end) if GRID_HEAD.match(lines[i]))
         head = next(ends, start)
-        return Block("table", start, end, header=head + 1 - start if head > start else 0)
+        return FileBlock("table", start, end, header=head + 1 - start if head > start else 0)
     parts = tuple(_parts(lines, start, end))
-    return Block("prose", start, end, parts=parts if len(parts) > 1 else ())
+    return FileBlock("prose", start, end, parts=parts if len(parts) > 1 else ())
 
 
-def _parts(lines: Sequence[str], start: int, end: int) -> Iterator[Block]:
+def _parts(lines: Sequence[str], start: int, end: int) -> Iterator[FileBlock]:
     """Yield the paragraphs inside a block; one indented below ``::`` is code."""
     first, margin = start, None
     for index in range(start + 1, end + 1):
@@ -168,7 +168,7 @@ def _parts(lines: Sequence[str], start: int, end: int) -> Iterator[Block]:
             item = ITEM.match(last.lstrip())
             introduces = CODE.match(lines[first]) or _introduces_code(last)
             margin = indent + (item.end() if item else 0) if introduces else None
-        yield Block("code" if is_code else "prose", first, index)
+        yield FileBlock("code" if is_code else "prose", first, index)
         first = index
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from html import unescape
 from html.entities import html5
 
-from ingest.readers.parsed_file import Block, BlockKind, ParsedFile, Syntax
+from ingest.readers.parsed_file import BlockKind, FileBlock, ParsedFile, Syntax
 from ingest.readers.wrappers import ATTRIBUTES, SPOKEN
 
 COMMENT = re.compile(r"<!--.*?(?:(-->)|\Z)", re.DOTALL)
@@ -80,7 +80,7 @@ def search_text(syntax: Syntax, kind: BlockKind, text: str) -> str:
     return _compact(_markdown(text))
 
 
-def has_words(block: Block, parsed: ParsedFile) -> bool:
+def has_words(block: FileBlock, parsed: ParsedFile) -> bool:
     """Return True if a block has any words."""
     sample = "\n".join(parsed.lines[block.start : block.end])[:SAMPLE]
     return bool(search_text(parsed.syntax, block.kind, sample))

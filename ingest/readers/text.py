@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from ingest.readers.parsed_file import Block, ParsedFile
+from ingest.readers.parsed_file import FileBlock, ParsedFile
 
 
 def read_text(lines: Sequence[str]) -> ParsedFile:
@@ -10,16 +10,16 @@ def read_text(lines: Sequence[str]) -> ParsedFile:
     return ParsedFile("plain", tuple(lines), tuple(paragraphs(lines)))
 
 
-def paragraphs(lines: Sequence[str]) -> list[Block]:
+def paragraphs(lines: Sequence[str]) -> list[FileBlock]:
     """Return the groups of lines between blank lines."""
-    blocks: list[Block] = []
+    blocks: list[FileBlock] = []
     start: int | None = None
     for index, line in enumerate(lines):
         if line.strip():
             start = index if start is None else start
         elif start is not None:
-            blocks.append(Block("prose", start, index))
+            blocks.append(FileBlock("prose", start, index))
             start = None
     if start is not None:
-        blocks.append(Block("prose", start, len(lines)))
+        blocks.append(FileBlock("prose", start, len(lines)))
     return blocks

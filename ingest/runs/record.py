@@ -19,7 +19,7 @@ from ingest.errors import DataFolderError, DocsRepoError
 
 log = logging.getLogger(__name__)
 
-State = Literal["requested", "running", "done", "partial", "failed", "skipped", "interrupted"]
+RunState = Literal["requested", "running", "done", "partial", "failed", "skipped", "interrupted"]
 Reason = Literal["start", "schedule", "command"]
 OwnerFact = Literal["listener", "next_run_at"]
 """Facts that the owner publishes: id of the process that takes requests, start of the next run."""
@@ -53,7 +53,7 @@ class IngestRun:
 
     id: int
     reason: Reason
-    state: State
+    state: RunState
     asked_at: str
     started_at: str | None
     finished_at: str | None
@@ -135,7 +135,7 @@ class IngestRuns:
         )
 
     def finish(self, run_id: int, report: IngestReport) -> None:
-        state: State = "partial" if report.failed else "done"
+        state: RunState = "partial" if report.failed else "done"
         self._end(run_id, state, json.dumps(report.to_json()), None, None)
 
     def fail(self, run_id: int, error: Exception, text: str) -> None:
@@ -185,7 +185,7 @@ class IngestRuns:
             row = database.execute("SELECT value FROM notes WHERE name = ?", (name,)).fetchone()
         return str(row["value"]) if row else None
 
-    def _insert(self, reason: Reason, state: State, options: dict[str, Any]) -> int:
+    def _insert(self, reason: Reason, state: RunState, options: dict[str, Any]) -> int:
         with self._open() as database:
             cursor = database.execute(
                 "INSERT INTO runs (reason, state, asked_at, options) VALUES (?, ?, ?, ?)",
@@ -195,7 +195,7 @@ class IngestRuns:
         return cursor.lastrowid or 0
 
     def _end(
-        self, run_id: int, state: State, report: str | None, error: str | None, kind: str | None
+        self, run_id: int, state: RunState, report: str | None, error: str | None, kind: str | None
     ) -> None:
         self._write(
             # The options are deleted: an address from the command line may hold a password.

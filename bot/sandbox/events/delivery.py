@@ -45,7 +45,7 @@ class Transport(Protocol):
         ...
 
 
-class Delivery:
+class EventDelivery:
     def __init__(self, transport: Transport, rules: Rules) -> None:
         self.transport = transport
         self._rules = rules

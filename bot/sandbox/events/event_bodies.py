@@ -4,7 +4,7 @@ import secrets
 import time
 from copy import deepcopy
 
-from bot.sandbox.events.delivery import Delivery
+from bot.sandbox.events.delivery import EventDelivery
 from bot.sandbox.events.read_back import translated
 from bot.sandbox.workspace.refusal import Json
 from bot.sandbox.workspace.workspace import Post, Workspace
@@ -19,7 +19,7 @@ MESSAGE_EVENTS = {
 
 
 class Events:
-    def __init__(self, workspace: Workspace, manifest: Manifest, delivery: Delivery) -> None:
+    def __init__(self, workspace: Workspace, manifest: Manifest, delivery: EventDelivery) -> None:
         self._workspace = workspace
         self._manifest = manifest
         self._delivery = delivery

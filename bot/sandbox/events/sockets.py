@@ -14,7 +14,7 @@ from bot.sandbox.workspace.rules import Rules
 MOST_CONNECTIONS = 10
 
 
-class Connection:
+class AppConnection:
     """One open WebSocket of the app."""
 
     def __init__(self, socket: WebSocket) -> None:
@@ -48,7 +48,7 @@ class SocketMode:
         self._tickets: set[str] = set()
         self._turn = count()
         self._opened = asyncio.Event()
-        self.connections: list[Connection] = []
+        self.connections: list[AppConnection] = []
 
     def new_ticket(self) -> str:
         if len(self._open()) >= MOST_CONNECTIONS:
@@ -89,7 +89,7 @@ class SocketMode:
             return
         self._tickets.discard(ticket)
         await socket.accept()
-        connection = Connection(socket)
+        connection = AppConnection(socket)
         await socket.send_json(self._hello())
         self.connections.append(connection)
         self._opened.set()
@@ -138,16 +138,16 @@ class SocketMode:
             "connection_info": {"app_id": self._app_id},
         }
 
-    def _open(self) -> list[Connection]:
+    def _open(self) -> list[AppConnection]:
         return [connection for connection in self.connections if not connection.draining]
 
-    async def _next(self) -> Connection:
+    async def _next(self) -> AppConnection:
         while not (ready := self._open()):
             self._opened.clear()
             await self._opened.wait()
         return ready[next(self._turn) % len(ready)]
 
-    def _drop(self, connection: Connection) -> None:
+    def _drop(self, connection: AppConnection) -> None:
         if connection in self.connections:
             self.connections.remove(connection)
 

@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from bot.sandbox.page import styled_text
 from bot.sandbox.page.emoji import emoji
-from bot.sandbox.page.styled_text import NameOf, Part
+from bot.sandbox.page.styled_text import NameOf, StyledPart
 from bot.sandbox.workspace.refusal import Json
 from ingest.html_templates import open_templates
 
@@ -62,19 +62,19 @@ def _markdown(text: object) -> Markup:
     return Markup(MARKDOWN.render(str(text)))  # noqa: S704 - escaped: raw HTML is off in the parser
 
 
-def _mrkdwn(text: object, surface: Surface) -> list[Part]:
+def _mrkdwn(text: object, surface: Surface) -> list[StyledPart]:
     return styled_text.mrkdwn(str(text), surface.name_of)
 
 
-def _inline_mrkdwn(text: object, surface: Surface) -> list[Part]:
+def _inline_mrkdwn(text: object, surface: Surface) -> list[StyledPart]:
     return list(styled_text.inline_mrkdwn(str(text), surface.name_of))
 
 
-def _lines(text: object) -> list[Part]:
+def _lines(text: object) -> list[StyledPart]:
     return styled_text.lines(str(text))
 
 
-def _rich_words(elements: list[Json], surface: Surface) -> list[Part]:
+def _rich_words(elements: list[Json], surface: Surface) -> list[StyledPart]:
     return styled_text.rich_words(elements, surface.name_of)
 
 

@@ -11,11 +11,11 @@ from bot.sandbox.page.docs_page import docs_page
 from bot.sandbox.page.workspace_page import look_of, parts, version, whole_page
 from bot.sandbox.webapi.slack import Slack
 
-ReadDocument = Callable[[str], str | None]
+DocumentText = Callable[[str], str | None]
 """Returns the text of the document at a path, or None."""
 
 
-def routes(slack: Slack, read_document: ReadDocument | None) -> list[BaseRoute]:
+def routes(slack: Slack, read_document: DocumentText | None) -> list[BaseRoute]:
     async def whole(request: Request) -> Response:
         return HTMLResponse(whole_page(slack, look_of(slack, dict(request.query_params))))
 

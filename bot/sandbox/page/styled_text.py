@@ -21,53 +21,53 @@ INLINE = re.compile(
     r"|(?<![\w~])~(?P<strike>[^~\n]+)~(?![\w~])"
     r"|:(?P<emoji>[a-z0-9_+-]+):(?::skin-tone-[2-6]:)?"
 )
-Style = Literal["bold", "italic", "strike", "code"]
-STYLES: tuple[Style, ...] = ("bold", "italic", "strike", "code")
+TextStyle = Literal["bold", "italic", "strike", "code"]
+STYLES: tuple[TextStyle, ...] = ("bold", "italic", "strike", "code")
 
-Part = Union[str, "Mark"]
+StyledPart = Union[str, "Styled"]
 
 
 @dataclass(frozen=True)
-class Mark:
+class Styled:
     """Text with a format; ``url`` is the target of a link."""
 
-    kind: Style | Literal["fence", "quote", "mention", "link", "break"]
-    parts: tuple[Part, ...] = ()
+    kind: TextStyle | Literal["fence", "quote", "mention", "link", "break"]
+    parts: tuple[StyledPart, ...] = ()
     url: str = ""
 
 
-BREAK = Mark("break")
+BREAK = Styled("break")
 
 
-def mrkdwn(text: str, name_of: NameOf) -> list[Part]:
+def mrkdwn(text: str, name_of: NameOf) -> list[StyledPart]:
     """Read text with code fences, quotes and inline marks."""
-    parts: list[Part] = []
+    parts: list[StyledPart] = []
     position = 0
     for fence in FENCE.finditer(text):
         parts += _quotes(text[position : fence.start()], name_of)
-        parts.append(Mark("fence", (unescape(fence.group(1)),)))
+        parts.append(Styled("fence", (unescape(fence.group(1)),)))
         position = fence.end()
     return [*parts, *_quotes(text[position:], name_of)]
 
 
-def _quotes(text: str, name_of: NameOf) -> Iterator[Part]:
-    quote: list[Part] = []
+def _quotes(text: str, name_of: NameOf) -> Iterator[StyledPart]:
+    quote: list[StyledPart] = []
     for number, line in enumerate(text.split("\n")):
         if line.startswith(("&gt;", ">")):
             words = line.removeprefix("&gt;").removeprefix(">").lstrip()
             quote += [*([BREAK] if quote else []), *inline_mrkdwn(words, name_of)]
             continue
         if quote:
-            yield Mark("quote", tuple(quote))
+            yield Styled("quote", tuple(quote))
             quote = []
         elif number:
             yield BREAK
         yield from inline_mrkdwn(line, name_of)
     if quote:
-        yield Mark("quote", tuple(quote))
+        yield Styled("quote", tuple(quote))
 
 
-def inline_mrkdwn(text: str, name_of: NameOf) -> Iterator[Part]:
+def inline_mrkdwn(text: str, name_of: NameOf) -> Iterator[StyledPart]:
     """Read one line: emphasis, code, links, mentions and emoji."""
     position = 0
     for match in INLINE.finditer(text):
@@ -77,19 +77,19 @@ def inline_mrkdwn(text: str, name_of: NameOf) -> Iterator[Part]:
     yield unescape(text[position:])
 
 
-def _mark(match: re.Match[str], name_of: NameOf) -> Part:
+def _mark(match: re.Match[str], name_of: NameOf) -> StyledPart:
     words = match[match.lastgroup or 0]
     if match["code"]:
-        return Mark("code", (unescape(words),))
+        return Styled("code", (unescape(words),))
     if match["token"]:
         return _token(words, name_of)
     if match["emoji"]:
         return emoji(words)
-    kind: Style = "bold" if match["bold"] else "italic" if match["italic"] else "strike"
-    return Mark(kind, tuple(inline_mrkdwn(words, name_of)))
+    kind: TextStyle = "bold" if match["bold"] else "italic" if match["italic"] else "strike"
+    return Styled(kind, tuple(inline_mrkdwn(words, name_of)))
 
 
-def _token(token: str, name_of: NameOf) -> Part:
+def _token(token: str, name_of: NameOf) -> StyledPart:
     target, _, label = token.partition("|")
     if target.startswith(("@", "#")):
         return _mention(target[0] + (label or name_of(target[1:])))
@@ -97,19 +97,19 @@ def _token(token: str, name_of: NameOf) -> Part:
         return label
     if target.startswith("!"):
         return _mention(label or "@" + target[1:].split("^")[0])
-    return Mark("link", (unescape(label or target),), unescape(target))
+    return Styled("link", (unescape(label or target),), unescape(target))
 
 
-def _mention(words: str) -> Mark:
-    return Mark("mention", (words,))
+def _mention(words: str) -> Styled:
+    return Styled("mention", (words,))
 
 
-def rich_words(elements: list[Json], name_of: NameOf) -> list[Part]:
+def rich_words(elements: list[Json], name_of: NameOf) -> list[StyledPart]:
     """Read the elements of one paragraph, quote or code block of rich text."""
     return [part for element in elements for part in _rich_word(element, name_of)]
 
 
-def _rich_word(word: Json, name_of: NameOf) -> list[Part]:
+def _rich_word(word: Json, name_of: NameOf) -> list[StyledPart]:
     kind = word["type"]
     if kind in ("user", "channel", "usergroup"):
         sign = "#" if kind == "channel" else "@"
@@ -121,11 +121,11 @@ def _rich_word(word: Json, name_of: NameOf) -> list[Part]:
     parts = lines(str(word.get("text") or word.get("url") or ""))
     for style in STYLES:
         if word.get("style", {}).get(style):
-            parts = [Mark(style, tuple(parts))]
-    return [Mark("link", tuple(parts), str(word["url"]))] if kind == "link" else parts
+            parts = [Styled(style, tuple(parts))]
+    return [Styled("link", tuple(parts), str(word["url"]))] if kind == "link" else parts
 
 
-def lines(text: str) -> list[Part]:
+def lines(text: str) -> list[StyledPart]:
     """Plain text with its line breaks."""
     first, *others = text.split("\n")
     return [first, *(part for line in others for part in (BREAK, line))]

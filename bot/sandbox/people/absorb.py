@@ -8,7 +8,7 @@ import re
 from typing import Any
 
 from bot.sandbox.workspace import places
-from bot.sandbox.workspace.places import Bot
+from bot.sandbox.workspace.places import BotIdentity
 from bot.sandbox.workspace.refusal import Json
 from bot.sandbox.workspace.workspace import Post, Workspace
 
@@ -93,14 +93,14 @@ def _add_user(space: Workspace, user_id: str, fields: Json) -> None:
     )
 
 
-def _bot(value: Any) -> Bot:
+def _bot(value: Any) -> BotIdentity:
     if isinstance(value, str):
-        return Bot(user_id=value)
+        return BotIdentity(user_id=value)
     value = value or {}
-    default = Bot()
+    default = BotIdentity()
     either = str(value.get("id", ""))
     ids = {either[:1]: either}
-    return Bot(
+    return BotIdentity(
         user_id=value.get("user_id") or value.get("user") or ids.get("U") or default.user_id,
         bot_id=value.get("bot_id") or value.get("bot") or ids.get("B") or default.bot_id,
         app_id=value.get("app_id") or value.get("app") or default.app_id,

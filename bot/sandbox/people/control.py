@@ -55,7 +55,7 @@ from bot.sandbox.workspace.faults import Failure
 from bot.sandbox.workspace.places import SAMPLE_ALERT
 from bot.sandbox.workspace.refusal import Json, Refusal
 
-Body = Callable[[Slack, Any], Awaitable[Json]]
+ControlBody = Callable[[Slack, Any], Awaitable[Json]]
 
 
 async def say(slack: Slack, request: Json) -> Json:
@@ -167,7 +167,7 @@ def state(slack: Slack, _query: dict[str, str]) -> Json:
     }
 
 
-POSTS: dict[str, Body] = {
+POSTS: dict[str, ControlBody] = {
     "say": say,
     "edit": edit,
     "delete": delete,

@@ -13,7 +13,7 @@ from bot.sandbox.workspace.refusal import Json, Refusal, invalid_arguments
 BOT_TOKEN = "xoxb-sandbox"  # noqa: S105 - the fixed token of a workspace that only exists here
 APP_TOKEN = "xapp-sandbox"  # noqa: S105 - as above
 
-Body = Callable[[Slack, Json], Json]
+MethodBody = Callable[[Slack, Json], Json]
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Method:
     """A Web API method, with the token, scopes and arguments that a call needs."""
 
     name: str
-    body: Body
+    body: MethodBody
     scopes: tuple[str, ...]
     """One of these is enough; ``*`` is channels, groups, im or mpim, by the kind of channel."""
     required: tuple[str, ...]
@@ -33,13 +33,13 @@ def method(
     *required: str,
     scopes: tuple[str, ...] = (),
     token: str = BOT_TOKEN,
-) -> Callable[[Body], Method]:
+) -> Callable[[MethodBody], Method]:
     """Turn a function into the Web API method ``name``, with its required arguments."""
     return lambda body: Method(name, body, scopes, required, token)
 
 
 @dataclass(frozen=True)
-class Reply:
+class ApiResponse:
     status: int
     body: Json | str
     headers: dict[str, str]
@@ -53,7 +53,7 @@ async def call(
     query: str,
     authorization: str,
     raw: bytes,
-) -> Reply:
+) -> ApiResponse:
     """Answer one request to ``/api/NAME`` and keep it in the list of calls."""
     record: Json = {"method": name, "args": {}, "response": None, "at": time.time()}
     slack.calls.append(record)
@@ -75,7 +75,7 @@ async def call(
     if slack.scopes is not None:
         headers["X-OAuth-Scopes"] = ",".join(sorted(slack.scopes))
     record["response"] = body
-    return Reply(status, body, headers)
+    return ApiResponse(status, body, headers)
 
 
 async def _fail_if_ordered(failure: Failure | None) -> None:

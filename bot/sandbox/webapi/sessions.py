@@ -10,7 +10,7 @@ from bot.sandbox.webapi.bodies import structure
 from bot.sandbox.webapi.call import method
 from bot.sandbox.webapi.slack import Slack
 from bot.sandbox.workspace.refusal import Json, Refusal, invalid_arguments
-from bot.sandbox.workspace.workspace import Status
+from bot.sandbox.workspace.workspace import ThreadLine
 
 SESSION_STATES = ("processing", "active", "suspended", "closed")
 SESSION_SECONDS = 3_600
@@ -34,7 +34,9 @@ def set_status(slack: Slack, args: Json) -> Json:
     text = str(args["status"])
     if text:
         until = time.time() + slack.rules.status_seconds
-        slack.workspace.statuses[channel, thread_ts] = Status(str((loading or [text])[0]), until)
+        slack.workspace.statuses[channel, thread_ts] = ThreadLine(
+            str((loading or [text])[0]), until
+        )
     else:
         slack.workspace.statuses.pop((channel, thread_ts), None)
     slack.workspace.changed()
@@ -106,7 +108,7 @@ def set_session(slack: Slack, channel: str, thread_ts: str, status: str) -> Json
     session["status"] = status
     key = (channel, thread_ts)
     if status == "processing":
-        slack.workspace.statuses[key] = Status("is working…", time.time() + SESSION_SECONDS)
+        slack.workspace.statuses[key] = ThreadLine("is working…", time.time() + SESSION_SECONDS)
     else:
         slack.workspace.statuses.pop(key, None)
     slack.workspace.changed()

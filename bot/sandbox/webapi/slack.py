@@ -2,7 +2,7 @@
 
 from dataclasses import asdict, dataclass, field
 
-from bot.sandbox.events.delivery import Delivery
+from bot.sandbox.events.delivery import EventDelivery
 from bot.sandbox.events.event_bodies import Events
 from bot.sandbox.events.triggers import Triggers
 from bot.sandbox.workspace.faults import Failures
@@ -17,7 +17,7 @@ class Slack:
     workspace: Workspace
     rules: Rules
     manifest: Manifest
-    delivery: Delivery
+    delivery: EventDelivery
     events: Events
     prompts: tuple[str, ...] = ()
     """Questions that the page offers in an empty channel."""
@@ -37,7 +37,7 @@ class Slack:
         return self.manifest.scopes
 
 
-def open_slack(manifest: Manifest, rules: Rules, delivery: Delivery) -> Slack:
+def open_slack(manifest: Manifest, rules: Rules, delivery: EventDelivery) -> Slack:
     workspace = Workspace()
     events = Events(workspace, manifest, delivery)
     return Slack(workspace, rules, manifest, delivery, events, first_rules=asdict(rules))

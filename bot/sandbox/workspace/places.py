@@ -30,7 +30,7 @@ SAMPLE_ALERT: Json = {
 
 
 @dataclass(frozen=True)
-class Bot:
+class BotIdentity:
     """Ids and name of the app under trial in this workspace."""
 
     user_id: str = "U0FOOTNOTE"
@@ -124,7 +124,7 @@ def channel(channel_id: str, name: str | None = None, /, **fields: Any) -> Json:
     }
 
 
-def default_users(team_id: str, bot: Bot) -> dict[str, Json]:
+def default_users(team_id: str, bot: BotIdentity) -> dict[str, Json]:
     people = [
         user("U0ONCALL", team_id, "oncall", real_name="On-call engineer"),
         user("U0ENGINEER", team_id, "engineer", real_name="Engineer"),
@@ -140,7 +140,7 @@ def default_users(team_id: str, bot: Bot) -> dict[str, Json]:
     return {person["id"]: person for person in people}
 
 
-def bot_user(bot: Bot, team_id: str) -> Json:
+def bot_user(bot: BotIdentity, team_id: str) -> Json:
     return user(
         bot.user_id,
         team_id,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from itertools import count
 
 from bot.sandbox.workspace import places
-from bot.sandbox.workspace.places import Bot
+from bot.sandbox.workspace.places import BotIdentity
 from bot.sandbox.workspace.refusal import Json, Refusal
 
 
@@ -40,7 +40,7 @@ class Post:
 
 
 @dataclass
-class Status:
+class ThreadLine:
     """The line under a thread while the app works."""
 
     text: str
@@ -51,9 +51,9 @@ class Workspace:
     def __init__(self) -> None:
         self._sequence = count(100)
         self.version = 0
-        self.clear(Bot(), places.team())
+        self.clear(BotIdentity(), places.team())
 
-    def clear(self, bot: Bot, team: Json) -> None:
+    def clear(self, bot: BotIdentity, team: Json) -> None:
         self.bot = bot
         self.team = team
         self.users = places.default_users(self.team_id, bot)
@@ -61,7 +61,7 @@ class Workspace:
         self.bots: dict[str, Json] = {"B0ALERTS": {"name": "Alerts", "user_id": "U0ALERTS"}}
         self.usergroups: list[Json] = []
         self.posts: dict[str, dict[str, Post]] = {}
-        self.statuses: dict[tuple[str, str], Status] = {}
+        self.statuses: dict[tuple[str, str], ThreadLine] = {}
         self.sessions: dict[tuple[str, str], Json] = {}
         self.prompts: dict[str, Json] = {}
         self.homes: dict[str, Json] = {}

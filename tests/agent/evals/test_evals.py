@@ -20,7 +20,7 @@ from agent.evals.agent_case import AgentCase, read_agent_cases
 from agent.evals.cli import app
 from agent.evals.evals import EVALS, score_measurement
 from agent.evals.measure import Measurement
-from agent.evals.outcomes import Cited, Outcome
+from agent.evals.outcomes import CaseOutcome, Cited
 from agent.evals.tables import print_result
 from agent.evals.trajectory import trajectory
 from ingest.errors import SettingsError
@@ -259,10 +259,10 @@ def test_the_benchmarks_format_is_read(shared: Path) -> None:
     assert not next(case for case in cases if case.type == "no_search").must_search
 
 
-def outcome(verdict: Verdict = "answered", *paths: str, **more: Any) -> Outcome:
+def outcome(verdict: Verdict = "answered", *paths: str, **more: Any) -> CaseOutcome:
     cited = tuple(Cited(f"{path}-0", path, f"text of {path}") for path in paths)
     given: dict[str, Any] = {"text": "", "cited": cited, "claude": True, **more}
-    return Outcome("c", "q?", "agent", "claude-opus-5-5", verdict, **given)
+    return CaseOutcome("c", "q?", "agent", "claude-opus-5-5", verdict, **given)
 
 
 def case(*gold: str, **more: Any) -> AgentCase:

@@ -13,7 +13,7 @@ from slack_sdk.models.blocks import Block
 
 from agent.answer import Answer
 from bot.journal.claims import Journal, open_journal
-from bot.journal.records import Announcement, CitedText
+from bot.journal.records import Announcement, CitedChunkText
 from bot.notices.change_note import Change, change_note, contains_text, diff_lines, find_successor
 from bot.notices.changes import Changes
 from bot.notices.once import Announcements
@@ -211,7 +211,7 @@ def test_only_threads_that_want_it_hear_of_it(place: Place) -> None:
     )
     place.process().tend()
     with place.journal.session() as session:
-        assert session.query(CitedText).count() == 0
+        assert session.query(CitedChunkText).count() == 0
     place.write(RUNBOOK.replace("24 hours", "12 hours"))
     place.ingest()
     place.process().tend()

@@ -13,7 +13,7 @@ import pytest
 from agent.settings import AgentSettings
 from bot.app import Service
 from bot.journal.claims import open_journal
-from bot.journal.records import CitedText
+from bot.journal.records import CitedChunkText
 from bot.notices import notifier as notices
 from bot.sandbox.server import Sandbox
 from bot.settings import BotSettings
@@ -83,4 +83,4 @@ def test_a_thread_hears_of_a_change_that_an_ingest_in_a_terminal_brought(
 
 def remembered(bot: Service) -> int:
     with bot.journal.session() as session:
-        return session.query(CitedText).count()
+        return session.query(CitedChunkText).count()

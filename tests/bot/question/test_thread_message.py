@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from agent.conversation import CitedChunk
-from bot.question.thread_message import Writer, read_thread_message
+from bot.question.thread_message import WriterKind, read_thread_message
 from bot.slack.identity import NOTICE, REPLY, Identity
 
 ME = Identity("U0FOOTNOTE", "B0FOOTNOTE", "T0SANDBOX")
@@ -32,7 +32,7 @@ def metadata(kind: str, **payload: Any) -> dict[str, Any]:
     ],
 )
 def test_the_writer_is_a_person_an_app_slack_or_footnote(
-    message: dict[str, Any], writer: Writer
+    message: dict[str, Any], writer: WriterKind
 ) -> None:
     assert read_thread_message(message, ME).writer == writer
 
