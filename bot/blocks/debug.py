@@ -15,7 +15,7 @@ def _names(value: object) -> object:
 
 
 class _Passage(BaseModel):
-    id: str
+    id: Annotated[str, Field(min_length=1)]
     path: str | None = None
     title: str | None = None
     heading: Annotated[tuple[str, ...], BeforeValidator(_names)] = ()
