@@ -49,7 +49,7 @@ class Conversation:
     wishes: str = ""
     """Language and tone for this channel, in the words of the people who run Footnote."""
     omitted: int = 0
-    """Turns after the first one that are left out because the thread is too long."""
+    """Number of turns after the first one that are left out because the thread is too long."""
 
     @property
     def question(self) -> str:

@@ -39,7 +39,7 @@ class Draft:
         self.corpus = corpus
         self.trace = Trace()
         self.steps = 0
-        """Requests to a model so far, without those beside the conversation."""
+        """Number of requests to a model so far, without those beside the conversation."""
         self.cut = ""
         """One line with the reason why the text ends early, or empty."""
         self._model: str | None = None

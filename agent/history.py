@@ -27,9 +27,9 @@ MessageParam = dict[str, Any]
 
 _CHARACTERS_A_TOKEN = 3
 _TURN_SHARE = 4
-"""One turn gets at most this fraction of the budget: a pasted log must not crowd out the thread."""
+"""One turn gets at most the budget divided by this: a pasted log must not crowd out the thread."""
 _STEP_SHARE = 3
-"""The oldest turns are left out in steps of this fraction of the budget. So the messages after the
+"""The oldest turns are left out in steps of the budget divided by this. So the messages after the
 root change only now and then, and the cache stays valid in between."""
 _QUERY_HISTORY = 600
 _QUERY = 1_200

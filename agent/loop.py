@@ -40,7 +40,7 @@ log = logging.getLogger(__name__)
 _PAUSES = 2
 _CUT = ("max_tokens", "model_context_window_exceeded")
 _CORPORA = 50
-"""Most descriptions of the docs in memory: there is one for each selection of collections."""
+"""Maximum number of descriptions of the docs in memory, one for each selection of collections."""
 
 
 class _NotSearched(Exception):

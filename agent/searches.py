@@ -130,7 +130,7 @@ class Retrieval:
         return fresh
 
     def best(self) -> tuple[Passage, ...]:
-        """The passages of the first search that was not weak."""
+        """The passages of the first search that found any and was not weak; empty if none did."""
         for search in self.searches:
             if search.ids and not search.weak:
                 return tuple(self.passages[i] for i in search.ids if i in self.passages)

@@ -21,7 +21,7 @@ _ADMITS = re.compile(
     re.IGNORECASE,
 )
 _SMALL_TALK = 400
-"""Longest small talk, in characters: an answer without citations and without hard facts."""
+"""Maximum number of characters of small talk, an answer without citations and hard facts."""
 _HARD_FACT = re.compile(r"`|\d|^ {4,}\S", re.MULTILINE)
 _NEAREST = 3
 

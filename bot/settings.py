@@ -65,7 +65,10 @@ class BotSettings(EnvironmentSettings):
         return self.database_url.get_secret_value() if self.database_url else None
 
     def require_tokens(self, *, http: bool) -> None:
-        """Raise SettingsError if a token for the events endpoint or for Socket Mode is missing."""
+        """Raise SettingsError if the connection to Slack lacks its secret.
+
+        That is the signing secret with ``http``, and otherwise an app token (``xapp-…``).
+        """
         if http:
             if self.signing_secret is None:
                 raise SettingsError(

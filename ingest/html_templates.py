@@ -1,4 +1,4 @@
-"""The HTML templates of a package: Jinja that escapes every value it writes."""
+"""Name of a package -> its HTML templates, in which Jinja escapes every value."""
 
 from collections.abc import Callable
 from typing import Any

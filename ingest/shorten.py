@@ -11,7 +11,7 @@ _JOINER = "\u200d"
 _SKIN_TONES = range(0x1F3FB, 0x1F400)
 _HIGH_HALVES, _LOW_HALVES = range(0xD800, 0xDC00), range(0xDC00, 0xE000)
 _LONGEST_CLUSTER = 32
-"""Characters; a longer pile of accents is cut like plain text."""
+"""Maximum number of places that are tried for a cut; a longer pile of accents is cut anywhere."""
 
 
 def shorten_end(text: str, limit: int) -> str:

@@ -1,4 +1,4 @@
-"""``footnote eval decisions`` and ``footnote eval answers``: measured quality of the agent."""
+"""The commands that measure the agent: ``footnote eval decisions`` and ``eval answers``."""
 
 from pathlib import Path
 from typing import Annotated

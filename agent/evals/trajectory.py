@@ -9,24 +9,24 @@ from agent.evals.outcomes import Pair
 
 @dataclass(frozen=True, slots=True)
 class Trajectory:
-    """Sums and medians over a set of answers."""
+    """Sums over a set of answers, and percentiles of their seconds."""
 
     answers: int
     searches: int
     repeats: int
-    """Searches that repeat a query of the same answer."""
+    """Number of searches that repeat a query of the same answer."""
     fruitless: int
-    """Searches that found nothing."""
+    """Number of searches that found nothing."""
     needless: int
-    """Searches for questions that need none."""
+    """Number of searches for questions that need none."""
     opened: int
     steps: int
     input_tokens: int
-    """All tokens read, including those from the cache."""
+    """Number of tokens read, including those from the cache."""
     cached_tokens: int
     output_tokens: int
     cost_usd: float | None
-    """None if the price of an answer is unknown."""
+    """Dollars for all answers; None if the price of any is unknown."""
     seconds_p50: float
     seconds_p90: float
 

@@ -6,7 +6,7 @@ from functools import lru_cache
 from ingest.invisible import BIDI_CONTROLS, DIRECTION_MARKS, JOINERS, TAGS, ZERO_WIDTH, char_class
 
 _TRIES = 2_000
-"""Most places to look at for one needle; after these it counts as not found."""
+"""Maximum number of places to look at for one needle; after these it counts as not found."""
 _LONGEST_ADDRESS = 2_000
 INVISIBLE = re.compile(char_class(BIDI_CONTROLS, DIRECTION_MARKS, JOINERS, ZERO_WIDTH))
 HIDDEN = re.compile(char_class(BIDI_CONTROLS, TAGS))

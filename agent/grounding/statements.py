@@ -22,7 +22,7 @@ from agent.grounding.cited_text import MARK, CitedText
 Span = tuple[int, int]
 
 _DEEPEST = 100
-"""Levels that the parser reads; it leaves out the words of a list or quotation nested deeper."""
+"""Number of levels that the parser reads; it leaves out words that are nested deeper."""
 _PARSER = MarkdownIt("commonmark", {"maxNesting": _DEEPEST})
 _PARSER.enable("table").disable(["reference", "html_block", "inline"])
 _MARKER = re.compile(

@@ -17,9 +17,9 @@ from agent.grounding.statements import MarkdownBlock, block_at, code_at, read_bl
 from agent.passages import fence_after
 
 _LONGEST_FENCE = 200
-"""Characters at the beginning of a line that are enough to know a fence."""
+"""Number of characters at the beginning of a line that are enough to know a fence."""
 _MOST_PARAGRAPHS = 100
-"""Most paragraphs of one pointer: a server's numbers must not fill the memory."""
+"""Maximum number of paragraphs of one pointer: a server's numbers must not fill the memory."""
 
 
 def read_content(

@@ -80,7 +80,7 @@ def profile_for(model: str, settings: AgentSettings) -> Profile:
         return COMPAT
     profile = PROFILES.get(model, UNKNOWN)
     if settings.citations == "brackets" or (settings.citations == "auto" and foreign):
-        # Some gateways drop search_result blocks silently; brackets always arrive.
+        # Some gateways silently drop search_result blocks, but never brackets, which are text.
         return replace(profile, native_citations=False)
     return profile
 

@@ -15,18 +15,22 @@ _HURRY_SECONDS = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Retries:
-    """Times for a reply that waits for Slack, in seconds."""
+    """How long and how often a reply is tried that Slack has not accepted."""
 
     first_pause: float = 1.0
+    """Minimum number of seconds that ``pause`` returns."""
     longest_pause: float = 60.0
-    """Upper limit of a pause, which otherwise is a quarter of the time already waited."""
+    """Maximum number of seconds that ``pause`` returns, but ten times as many after ``answer``."""
     answer: float = 3_600.0
-    """An answer waits this long. Then it may be out of date, and a line replaces it."""
+    """Seconds that an answer waits. Then it may be out of date, and a line replaces it."""
     line: float = 86_400.0
-    """The line waits this long, counted from Slack's first failure."""
+    """Seconds that the line waits, counted from Slack's first failure."""
 
     def pause(self, age: float) -> float:
-        """Return the next pause of a reply that has waited ``age`` seconds."""
+        """Return the seconds until the next attempt for a reply that has waited ``age`` seconds.
+
+        Within the limits, that is a quarter of ``age``.
+        """
         if age > self.answer:
             return 10 * self.longest_pause
         return min(max(self.first_pause, age / 4), self.longest_pause)
@@ -69,7 +73,7 @@ class Outbox:
                 self._changed.notify()
 
     def close(self) -> None:
-        """Run all jobs once more, and accept no others."""
+        """Give all waiting jobs to the pool once more, and accept no others."""
         with self._changed:
             self._closed = True
             for _due, job in self._due.values():

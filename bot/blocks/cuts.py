@@ -13,19 +13,19 @@ from typing import Any
 from bot.blocks.elements import Block, Element
 
 ROWS = 99
-"""Rows of a table in one message."""
+"""Maximum number of rows of a table in one message, without the header."""
 
 _FRAME = 150
-"""Characters that a block, an element and a style need around their content, at most."""
+"""Maximum number of characters that block, element and style need around their content."""
 _SENTENCE_END = re.compile(r"(?:[.!?](?=\s)|[。！？])(?:\s?\[[^\[\]\n]+\])*\s*|\n(?!\[)")
 """Citations after a sentence stay with it."""
 _BLANK = re.compile(r"\s(?![\s\[])")
 _STEP, _AHEAD = 1_000, 300
-"""Most characters between two places to cut at, and of the citations right after such a place."""
+"""Maximum number of characters between two places to cut at, and of the citations after one."""
 _HEAVY = 4_000
-"""Most characters as sent of a piece that is not cut any further."""
+"""A piece with more characters, as sent, is cut between its elements."""
 _WHOLE = 300
-"""Most characters of inline code, a link or a citation that is never cut."""
+"""Inline code, a link or a citation of at most this many characters is never cut."""
 
 
 def size(value: Any) -> int:

@@ -25,7 +25,7 @@ RenderedMessage = dict[str, Any]
 """``text`` and ``blocks``, as chat.postMessage takes them."""
 
 _ANSWER_ROOM = 8_400
-"""Most characters of the answer in one message; the whole message stays under 12,000."""
+"""Maximum number of characters of the answer in one message, which stays under 12,000 itself."""
 _NOTIFICATION = 300
 _NOTHING = "I have no answer to this. Please ask again, perhaps in other words."
 

@@ -20,7 +20,7 @@ Table = list[list[Runs]]
 
 _COLUMNS = 20
 _LONGEST_ROW = 3_500
-"""Characters as sent of the longest row of a table block, and of its header."""
+"""Maximum number of characters, as sent, of a row or the header of a table block."""
 _DEEPEST = 8
 _CODE = ("fence", "code_block")
 _LISTS = ("bullet_list", "ordered_list")

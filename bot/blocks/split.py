@@ -6,7 +6,10 @@ from bot.blocks.cuts import ROWS, parts, size
 from bot.blocks.elements import Block
 
 _BLOCKS = 34
-"""Most blocks of the answer in one message; Slack accepts 50, including those around the answer."""
+"""Maximum number of blocks of the answer in one message.
+
+Slack accepts 50, including those around the answer.
+"""
 
 
 def split(blocks: Iterable[Block], room: int) -> list[list[Block]]:

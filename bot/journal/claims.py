@@ -301,12 +301,12 @@ def open_journal(
 
 
 def _abandoned() -> sa.ColumnElement[bool]:
-    """Condition: claimed, and the lease has run out."""
+    """SQL condition that a message is claimed, and the lease has run out."""
     return (NotedMessage.state == "claimed") & (NotedMessage.lease_until < time.time())
 
 
 def _free() -> sa.ColumnElement[bool]:
-    """Condition: can be claimed."""
+    """SQL condition that a message can be claimed."""
     return NotedMessage.state.in_(("noted", "ignored")) | _abandoned()
 
 

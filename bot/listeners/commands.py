@@ -36,11 +36,11 @@ COMMAND = "/footnote"
 SHORTCUT = "ask_about_message"
 SHARE = "footnote_share"
 _SHAREABLE = 200
-"""Number of private answers that can be shared: the newest ones."""
+"""Maximum number of private answers that can be shared: the newest ones."""
 _RESPONSES = 4
-"""Slack accepts five: one of them says that the answer comes."""
+"""Maximum number of messages of an answer; Slack accepts one more, to say that it comes."""
 _MAX_WORDS = 2_000
-"""Characters of the question over a shared answer."""
+"""Maximum number of characters of the question over a shared answer."""
 
 _UNDER_WAY = "The answer comes in the thread."
 

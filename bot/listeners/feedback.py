@@ -93,7 +93,10 @@ class Feedback:
             self._thank(record, user, _KEPT if reason else _NOTED)
 
     def _thank(self, record: AnswerRecord, user: str, text: str) -> None:
-        """Post thanks in the thread of the answer, since a form cannot show them; best effort."""
+        """Post thanks in the answer's thread, as a form cannot show them.
+
+        A failure is only logged.
+        """
         try:
             self._clients.post.chat_postEphemeral(
                 channel=record.channel, user=user, thread_ts=record.thread_ts or None, text=text

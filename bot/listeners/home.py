@@ -89,7 +89,10 @@ class Home:
         return home_view(self.status_lines(), self._recent(user))
 
     def _suggest(self, channel: str) -> None:
-        """Offer prompts in the agent view; best effort, for not every plan has it."""
+        """Offer prompts in the agent view. Raises what Slack fails with.
+
+        Not every plan has that view.
+        """
         prompts = [{"title": title, "message": message} for title, message in EXAMPLES]
         self._clients.hint.assistant_threads_setSuggestedPrompts(
             channel_id=channel, prompts=prompts

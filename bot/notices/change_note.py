@@ -17,9 +17,9 @@ from ingest.shorten import shorten_end
 _MOST_CHANGES = 3
 _DIFF_LINES = 16
 _LINE = 240
-"""Characters of a line of the diff."""
+"""Maximum number of characters of a line of the diff."""
 _LONG = 120
-"""Characters; a longer line is compared by sentences."""
+"""A line with more characters is compared by sentences."""
 _LIKE = 0.3
 """Similarity, from 0 to 1, from which a chunk counts as the successor of a text."""
 _SENTENCE_END = re.compile(r"(?<=[.!?;:]) +")
@@ -44,7 +44,7 @@ def contains_text(text: str, passages: Sequence[Passage]) -> bool:
 
 
 def find_successor(text: str, passages: Sequence[Passage]) -> Passage | None:
-    """Return the chunk that is most similar to the text, or None."""
+    """Return the chunk that is most similar to the text, or None if none is similar enough."""
     words = text.split()
     ranked = [
         (SequenceMatcher(None, words, passage.text.split(), autojunk=False).ratio(), passage)

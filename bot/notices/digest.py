@@ -30,11 +30,11 @@ GRACE = timedelta(hours=24)
 """A late digest is sent up to this long after its time."""
 PERIOD = timedelta(days=7)
 _MOST_LINES = 8
-"""Most lines in each part of the digest."""
+"""Maximum number of lines in each part of the digest."""
 _LINKED = 3
-"""Most questions of a gap that get a link."""
+"""Maximum number of questions of a gap that get a link."""
 _TEXT = 140
-"""Most characters of a topic, a reason or a path."""
+"""Maximum number of characters of a topic, a reason or a path."""
 
 
 class Digest:

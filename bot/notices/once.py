@@ -67,7 +67,10 @@ class Announcements:
         self._change(Announcement.name == name, done=True)
 
     def announced(self, prefix: str) -> set[str]:
-        """Return the details of all finished notices whose names begin with ``prefix``."""
+        """Return the details of all notices that are over and whose names begin with ``prefix``.
+
+        A notice is over if it is marked as done, or has had all its attempts.
+        """
         is_over = Announcement.done.is_(True) | (Announcement.attempts >= MAX_ATTEMPTS)
         has_prefix = Announcement.name.startswith(prefix, autoescape=True)
         with self._journal.session() as session:

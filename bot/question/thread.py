@@ -65,7 +65,7 @@ def replies_to(
 
 
 def is_complete(replies: Sequence[ThreadMessage]) -> bool:
-    """Return True if the thread has all parts of the newest of these replies."""
+    """Return True if all parts of the answer that the last reply belongs to are among these."""
     metadata = [message.metadata for message in replies if message.metadata]
     if not metadata:
         return False

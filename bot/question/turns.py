@@ -17,7 +17,7 @@ from bot.reading.mrkdwn import Names
 from bot.slack.identity import Identity
 
 MAX_OWN_CHARS = 20_000
-"""Characters that are read of one message of an earlier answer."""
+"""Maximum number of characters that are read of one message of an earlier answer."""
 MAX_QUESTION_CHARS = 12_000
 _AROUND_AN_ANSWER = ("actions", "context_actions", "context", "divider")
 """Types of blocks with verdict, sources and buttons."""

@@ -16,13 +16,13 @@ from bot.reading.repeats import covers, without_repeats
 from ingest.shorten import shorten_middle
 
 LIMIT = 4_000
-"""Characters of one message that a model gets."""
+"""Maximum number of characters of one message that a model gets."""
 
 RUNBOOK = re.compile(r"(?:run|play)[ _-]?book", re.IGNORECASE)
 """The word that marks a link to a runbook."""
 
 _TAIL = 0.4
-"""Share of the end in a text that is shortened."""
+"""Share, from 0 to 1, of a shortened text that comes from the end of the whole one."""
 _WORD = re.compile(rf"{ADDRESS.pattern}|\w{{1,60}}", re.IGNORECASE)
 _PLACEHOLDER = "[no preview available]"
 _MESSAGES_DEEP = 3

@@ -23,7 +23,7 @@ Names = Callable[[str], str | None]
 """Id of a person, channel or group -> the name to show, or None if it is unknown."""
 
 PART_CHARS = 3_500
-"""Characters of a message that is only text; Slack takes 4,000."""
+"""Maximum number of characters of a message that is only text; Slack takes 4,000."""
 
 _TOKEN = re.compile(
     r"<(?P<sigil>[@#!])(?P<id>[^<>|\n]*)(?:\|(?P<name>[^<>\n]*))?>"

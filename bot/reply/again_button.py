@@ -22,13 +22,13 @@ def again_block(question: Question, label: str) -> Block:
 
 
 def offer_again(client: WebClient, question: Question, reply: ThreadMessage) -> None:
-    """Put *Answer again* under a reply that does not have it; best effort."""
+    """Put *Answer again* under a reply that does not have it. A failure is only logged."""
     if not any(_is_offer(block) for block in items(reply.payload.get("blocks"))):
         _set_below(client, question.channel, reply, [again_block(question, "Answer again")])
 
 
 def remove_offer(client: WebClient, channel: str, reply: ThreadMessage) -> None:
-    """Remove the button; best effort."""
+    """Remove the button. A failure is only logged."""
     _set_below(client, channel, reply, [])
 
 

@@ -48,7 +48,7 @@ class InPrivate:
         return Outgoing(parts, self.send, most_plain=1)
 
     def send(self, part: Part, _is_uncertain: bool = False) -> str:
-        """Send one message, see ``Send``."""
+        """Send one message as ``Send`` describes. Return ``NOWHERE``: it has no timestamp."""
         code = say(self.respond, part.message["text"], part.message.get("blocks"))
         if code in CONTENT:
             raise ContentRefused(code)

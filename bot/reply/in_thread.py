@@ -65,7 +65,7 @@ class InThread:
             return None
 
     def take_back(self, posted: Iterable[str]) -> None:
-        """Delete messages of an answer that will not be completed; best effort."""
+        """Delete messages of an answer that will not be completed. A failure is only logged."""
         for ts in posted:
             if ts == NOWHERE:
                 continue
@@ -102,7 +102,7 @@ class InThread:
             log.warning("could not write to the asker: %s", slack_error(error))
 
     def send(self, part: Part, is_uncertain: bool = False) -> str:
-        """Post one message, see ``Send``."""
+        """Post one message as ``Send`` describes, and return its timestamp."""
         if is_uncertain and (posted := self._arrived(part.payload, or_fail=True)):
             return posted
         try:

@@ -83,7 +83,7 @@ class Outgoing:
     parts: deque[Part]
     send: Send
     most_plain: int | None = None
-    """Upper limit of plain messages that replace a refused one, or None."""
+    """Maximum number of plain messages that replace a refused one; None sets no limit."""
     posted: list[str] = field(default_factory=list)
     """Timestamp of each part that Slack has accepted."""
     _uncertain: bool = False
@@ -140,13 +140,13 @@ class ReplyPlace(Protocol):
         """
 
     def send(self, part: Part, is_uncertain: bool = False) -> str:
-        """Send one message, see ``Send``."""
+        """Send one message as ``Send`` describes, and return its timestamp."""
 
     def whisper(self, text: str) -> bool:
         """Show a line to the asker alone. Return False if Slack refuses it."""
 
     def take_back(self, posted: Iterable[str]) -> None:
-        """Delete messages of an answer that will not be completed; best effort."""
+        """Delete messages of an answer that will not be completed. A failure is only logged."""
 
     def post_runbook(self, message: SlackMessage) -> str | None:
         """Post a runbook ahead of the answer. Return its timestamp, or None if it is not posted."""

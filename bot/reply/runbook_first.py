@@ -31,7 +31,7 @@ class PostedRunbook:
     ts: str
 
     def end(self, line: str) -> None:
-        """Replace the runbook's promise of an answer by a line; best effort."""
+        """Replace the runbook's promise of an answer by a line. A failure is only logged."""
         channel = self.question.channel
         try:
             reader = ThreadReader(self.clients.read, self.me)
@@ -50,7 +50,7 @@ class PostedRunbook:
             log.info("a runbook in %s still promises: %s", channel, slack_error(error))
 
     def remove(self) -> None:
-        """Delete the runbook; best effort."""
+        """Delete the runbook. A failure is only logged."""
         try:
             self.clients.post.chat_delete(channel=self.question.channel, ts=self.ts)
         except SLACK_FAILED as error:

@@ -24,9 +24,9 @@ log = logging.getLogger(__name__)
 REFRESH_SECONDS = 90.0
 """Seconds between refreshes of a status, which Slack drops after two minutes."""
 PAUSE_SECONDS = 1.0
-"""Minimum number of seconds between two changes."""
+"""Minimum number of seconds between two changes of a status."""
 _SHORT = 60
-"""Characters of a detail."""
+"""Maximum number of characters of a detail."""
 
 Session = Literal["processing", "active", "closed"]
 

@@ -129,7 +129,7 @@ class Stream:
         return self._stop(blocks=[context("footnote_end", line)]) or self._put_under(line)
 
     def remove(self) -> None:
-        """Delete the message; best effort."""
+        """Delete the message. A failure is only logged."""
         if self.ts is None:
             return
         try:

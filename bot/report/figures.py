@@ -83,7 +83,11 @@ class Day:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The report of one period, with the most important entry of each list first."""
+    """The report of one period.
+
+    Gaps are sorted by their number of questions, and stale pages by their number of answers, the
+    largest first; complaints begin with the newest, and days with the oldest.
+    """
 
     begin: datetime
     end: datetime
@@ -96,10 +100,10 @@ class Report:
     humans_called: int
     stale: tuple[StalePage, ...]
     cost_usd: float
-    """Cost of the answers whose price is known."""
+    """Dollars for the answers whose price is known."""
     unpriced: int
     seconds: tuple[float, ...] = field(repr=False, default=())
-    """Duration of each answer, ascending."""
+    """Seconds that each answer took, ascending."""
     searches: int = 0
 
     @property

@@ -14,9 +14,9 @@ from ingest.html_templates import open_templates
 _BUCKETS = (2.0, 5.0, 10.0, 20.0, 40.0)
 _LABELLED_DAYS = 14
 _MOST_ASKED = 6
-"""Most questions that are shown for one gap."""
+"""Maximum number of questions that are shown for one gap."""
 _WIDE_DAYS = 45
-"""The most days for which each bar has room for a number."""
+"""Maximum number of days for which each bar has room for a number."""
 
 
 @dataclass(frozen=True, slots=True)

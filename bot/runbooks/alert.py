@@ -50,7 +50,7 @@ class Alert:
 
 
 def read_alert(text: str) -> Alert:
-    """The text of a message -> the alert in it; all fields are empty if there is none."""
+    """The text of a message -> the alert in it; a field is empty if the text has nothing for it."""
     addresses, links = _addresses(text)
     words = ADDRESS.sub(" ", text)
     return Alert(

@@ -27,7 +27,7 @@ _ABOUT_ALERTS = re.compile(
 _SUFFIX = re.compile(r"\.(?:mdx?|txt|rst|html?|adoc)$", re.IGNORECASE)
 _PUNCTUATION = re.compile(r"[\W_]+")
 _WHOLE = 3_000
-"""Characters up to which a document or a section is shown whole."""
+"""Maximum number of characters of a document or a section that is shown whole."""
 _CANDIDATES = 8
 _SEARCHES = 6
 

@@ -21,17 +21,17 @@ from ingest.errors import FootnoteError
 log = logging.getLogger(__name__)
 
 _MOST_BYTES = 4_000_000
-"""Limit of a request; Slack's payloads are far smaller."""
+"""Maximum number of bytes in the body of a request; Slack's payloads are far smaller."""
 
 _CLOSED_WITHIN = 1.0
-"""Seconds to wait for connections at the end."""
+"""Seconds that the returned function waits for the server's thread to end."""
 
 Environ = dict[str, Any]
 Respond = Callable[..., Any]
 
 
 def listen(app: App, port: int) -> Callable[[], None]:
-    """Serve until the returned function is called. Raises FootnoteError."""
+    """Serve until the returned function is called. Raises FootnoteError if the port is unusable."""
     try:
         address = ("0.0.0.0", port)  # noqa: S104  # Slack calls from outside
         listener = socket.create_server(address, backlog=128)

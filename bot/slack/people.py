@@ -62,7 +62,7 @@ class _Cache(Generic[_Value]):
     def get(
         self, ident: str, ask: Callable[[str], _Value | None], *, is_fresh: bool
     ) -> _Value | None:
-        """Return the cached value, or ask; ``is_fresh`` always asks."""
+        """Return the cached value, else that of ``ask``; if ``is_fresh``, always the latter."""
         with self._lock:
             cached = None if is_fresh else self._values.get(ident)
         if cached is not None:
@@ -85,7 +85,7 @@ class People:
         self._places: _Cache[ChannelEntry] = _Cache(_PLACE_SECONDS)
 
     def name(self, ident: str) -> str | None:
-        """Return the name of a person or a channel, or None if Slack does not know it."""
+        """Return the name of a person or a channel, or None if Slack does not tell it."""
         if ident[:1] in ("C", "G"):
             place = self.place(ident)
             return place.name if place else None
@@ -95,11 +95,11 @@ class People:
         return person.name if person else None
 
     def person(self, user: str) -> Person | None:
-        """Return the person, or None if Slack does not know them."""
+        """Return the person, or None if Slack does not return them."""
         return self._people.get(user, self._ask_person, is_fresh=False)
 
     def place(self, channel: str, *, is_fresh: bool = False) -> ChannelEntry | None:
-        """Return the channel, or None if Slack does not know it; ``is_fresh`` skips the cache."""
+        """Return the channel, or None if Slack does not return it; ``is_fresh`` skips the cache."""
         return self._places.get(channel, self._ask_place, is_fresh=is_fresh)
 
     def _ask_person(self, user: str) -> Person | None:

@@ -38,28 +38,29 @@ _HANDLED_WITHIN = 10.0
 _LOG_EVERY = 60.0
 """Seconds between two log lines about a socket that does not open."""
 _LONGEST_LIMIT = 600.0
-"""Longest ``Retry-After`` that is respected, in seconds."""
+"""Maximum number of seconds that a ``Retry-After`` is waited for."""
 
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """Waiting times in seconds."""
+    """How long the socket waits for Slack, and how often it connects."""
 
     connect: float = 15
-    """Time for the first connection at the start."""
+    """Seconds within which the first connection has to be open at the start."""
     hello: float = 15
-    """Time for Slack's hello."""
+    """Seconds that Slack has to open a connection and to send its hello."""
     silent: float = 30
-    """Silence after which a connection is replaced; it is pinged three times meanwhile."""
+    """Seconds of silence until a connection is replaced; it is pinged three times meanwhile."""
     linger: float = 5
-    """Time for which an old connection is still read after a new one has opened."""
+    """Seconds that an old connection is still read after a new one has opened."""
     apart: float = 2
-    """Minimum time between the openings of two connections."""
+    """Minimum number of seconds between the openings of two connections."""
     pause: float = 0.5
-    """Pause after the first failed attempt; it doubles with each further one."""
+    """Maximum number of seconds to wait after the first failure; it doubles with each other."""
     longest_pause: float = 15
+    """Maximum number of seconds to wait after a failure that may pass."""
     refused_pause: float = 60
-    """Longest pause after a refusal by Slack, which somebody has to resolve."""
+    """Maximum number of seconds to wait after a refusal, which somebody has to resolve."""
 
 
 class SlackSocket(BaseSocketModeClient):

@@ -21,13 +21,13 @@ CHUNKER_VERSION = 5
 """Part of the index's identity: raise it whenever chunks of the same file can change."""
 
 TARGET = 800
-"""Characters of a chunk."""
+"""Desired maximum number of characters of a chunk."""
 SLACK = 1.15
 """Factor by which a chunk may exceed its even share to keep a block whole."""
 LONGEST_LABEL = 160
-"""Characters; longer titles and headings are shortened."""
+"""Maximum number of characters of a title or a heading; longer ones are shortened."""
 MOST_INTRODUCING = 8
-"""Blocks that may introduce another one; a longer run is a list, not an introduction."""
+"""Maximum number of pieces that are kept with the next one because they introduce it."""
 LABEL = re.compile(r" {0,3}(?:\*\*|__)?\w.{0,78}[\w)?](?:\*\*|__)?\s*")
 
 Fits = Callable[[str], bool]
@@ -79,7 +79,7 @@ def _is_bare(section: Sequence[FileBlock], parsed: ParsedFile) -> bool:
 
 
 def _labels(title: str, path: Path, fits: Fits) -> Path:
-    """Return the heading path, shortened to at most half of the embedder's limit."""
+    """Return the heading path; a long one is shortened to about half of the embedder's limit."""
     limit = LONGEST_LABEL
     labels = tuple(shorten_end(label, limit) for label in path)
     while sum(map(len, labels)) > LONGEST_LABEL and limit > 10:
@@ -132,7 +132,10 @@ def _introduces(piece: Piece) -> bool:
 def _fitted(
     pieces: list[Piece], document: Document, title: str, heading: Path, fits: Fits
 ) -> Iterator[Chunk]:
-    """Yield one chunk, or several if the embedder would cut it off."""
+    """Yield one chunk, or smaller ones if the embedder would cut off its end.
+
+    Pieces without any text to search yield no chunk.
+    """
     parsed = document.parsed
     text, search = rendered(pieces, parsed)
     chunk = Chunk(

@@ -11,13 +11,13 @@ from ingest.readers.parsed_file import FileBlock, ParsedFile
 from ingest.readers.search_text import search_text
 
 LONGEST_LINE = 1.5
-"""Multiple of the target; a longer line is cut inside."""
+"""A line that is longer than the target multiplied by this is cut inside."""
 LONGEST_REPEAT = 300
-"""Characters; a longer opening of a fence or head of a table is not repeated."""
+"""Maximum number of characters of a fence's opening or a table's head that is repeated."""
 SHORTEST = 40
-"""Characters; a shorter piece is never cut."""
+"""A piece of at most this many characters is never cut."""
 LONGEST_WORD = 4_000
-"""Characters; only the beginning of a longer word, such as a file in base64, is indexed."""
+"""Of a word with more characters, such as a file in base64, only the beginning is indexed."""
 DASHES = re.compile(r"-{4,}")
 BREAKS = (re.compile(r"[.!?]\s+|[。！？]"), re.compile(r"\s+"))
 _ENDLESS = re.compile(rf"[\w+/=%-]{{{LONGEST_WORD + 1},}}")
@@ -31,7 +31,7 @@ class Piece:
     start: int
     """Index of its first line in the file's lines."""
     lines: tuple[str, ...]
-    """Its lines; a part of a line is a piece by itself."""
+    """The text of its lines, or one part of a line that is too long for one piece."""
 
     @property
     def end(self) -> int:

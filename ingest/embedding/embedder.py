@@ -33,7 +33,7 @@ INT8_RECIPE = 1
 """Part of the cached int8 file's name: raise it when the graph is built differently."""
 MAX_TOKENS = 256
 BATCH = 8
-"""Texts per run; larger batches do not fit the processor's cache and are slower."""
+"""Maximum number of texts in one run; more do not fit the processor's cache and are slower."""
 
 CHECK_TEXTS = (
     "What does error PAY-4031 mean?",

@@ -1,4 +1,4 @@
-"""A sentence-embedding model in ONNX with its tokenizer: texts -> unit vectors, whole or by token.
+"""Texts -> unit vectors of whole texts and of their tokens, by an ONNX model with its tokenizer.
 
 ``ingest.embedding.embedder`` chooses and finds the model.
 """

@@ -1,4 +1,4 @@
-"""``footnote eval retrieval`` and ``footnote eval calibrate``: measured quality of the search."""
+"""The commands that measure the search: ``footnote eval retrieval`` and ``eval calibrate``."""
 
 import sys
 from pathlib import Path

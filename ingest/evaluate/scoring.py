@@ -29,7 +29,7 @@ class Mark:
     file_rank: int | None
     """Rank, from 1, of the first passage of a gold file."""
     quote_char: int | None
-    """Characters of passages to read until every necessary quote is complete."""
+    """Number of characters to read until all necessary quotes are complete, or None."""
     scores: Mapping[str, float]
     """Score of each metric, from 0 to 1."""
     ms: float

@@ -10,17 +10,20 @@ from collections import defaultdict
 from collections.abc import Mapping
 
 DEPTH = 200
-"""Candidates in each list; the score at this rank counts as 0."""
+"""Maximum number of candidates in each list; the score at this rank counts as 0."""
 VECTOR_WEIGHT = 0.5
 BONUS_WEIGHT = 0.5
 BONUS_SHARES = (1.0, 0.5, 0.25)
 DOCUMENT_DEPTH = 20
-"""Candidates in the list of whole documents."""
+"""Maximum number of candidates in the list of whole documents."""
 DOCUMENT_WEIGHT = 0.2
 
 
 def fuse(by_meaning: Mapping[int, float], by_keyword: Mapping[int, float]) -> dict[int, float]:
-    """Score of each candidate by itself, from 0 to 1."""
+    """Scores in two lists, by row -> one score for each row, from 0 to 1.
+
+    It does not count how well the rest of the document matches; ``raised`` adds that.
+    """
     meaning, keyword = scaled(by_meaning, DEPTH), scaled(by_keyword, DEPTH)
     return {
         row: VECTOR_WEIGHT * meaning.get(row, 0.0) + (1 - VECTOR_WEIGHT) * keyword.get(row, 0.0)

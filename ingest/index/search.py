@@ -27,13 +27,13 @@ ALWAYS_MATCHED = 3
 SHARPENED = 60
 """Number of leading candidates that are compared again, word by word."""
 SHARPENING = 0.8
-"""Weight of that comparison."""
+"""Weight of the comparison word by word."""
 
 SENTENCE = re.compile(r"(?<=[.?!])\s+|\n+")
 MAX_SENTENCES = 8
 """A query with more parts is embedded as a whole only: a pasted log has no sentences."""
 SHORTEST_SENTENCE = 15
-"""Characters; a shorter sentence ("Any ideas?") has no meaning by itself."""
+"""A sentence of at most this many characters ("Any ideas?") has no meaning by itself."""
 
 Mask = npt.NDArray[np.bool_]
 

@@ -25,10 +25,10 @@ FILE = ".footnote/questions.jsonl"
 FIRST = 5
 """A question is a hit if its document is among this many first documents of the result."""
 MOST = 1_000
-"""Most questions that are asked."""
+"""Maximum number of questions that are asked."""
 META = "self_test"
 _WARNED = 3
-"""Most lines or questions that a warning names."""
+"""Maximum number of faulty lines that are reported, and of questions that a warning names."""
 
 
 def _several(value: object) -> object:

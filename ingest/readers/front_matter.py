@@ -22,7 +22,10 @@ CLOSINGS = {"---": ("---", "..."), "+++": ("+++",), "{": ("}",)}
 """First line of front matter -> possible last lines."""
 
 _LONGEST = {"---": 200_000, "+++": 20_000, "{": 200_000}
-"""Characters; the parsers are slow on longer texts, such as a TOML key with many dots."""
+"""First line of front matter -> maximum number of characters that are parsed.
+
+The parsers are slow on longer texts, such as a TOML key with many dots.
+"""
 
 _BITS_OF_A_NUMBER = 64
 _WRITTEN = {f"tag:yaml.org,2002:{kind}" for kind in ("str", "int", "float", "timestamp")}

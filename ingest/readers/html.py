@@ -33,7 +33,7 @@ UNDISPLAYED = re.compile(r"\bdisplay\s*:\s*none\b", re.IGNORECASE)
 CODE = {"code", "kbd", "samp", "tt"}
 CELLS = {"td", "th"}
 SIGN = 20
-"""Parts of a link that are checked for words."""
+"""Maximum number of parts of a link that are checked for words."""
 COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 
 
@@ -93,7 +93,7 @@ class _Text:
     """Cells by tag: read so far; ``rows`` has their numbers at the start of each open row."""
     rows: list[Counter[str]] = field(default_factory=list)
     columns: tuple[int, int] = (0, 0)
-    """Lines with the names of the columns of the current table."""
+    """Start and end of the lines with the names of the current table's columns."""
 
     def read(self, root: Tag) -> None:
         """Read a tag's content, without recursion: unclosed tags nest deeply."""

@@ -67,7 +67,7 @@ RST_UNDERLINE = re.compile(
     r"^[ \t]*+([^\w\s])\1*+[ \t]*+$|^[ \t]*+[=+|-][=+| -]{2,}+[ \t]*+$", re.MULTILINE
 )
 SAMPLE = 4_000
-"""Characters of a block that are checked for words, or of a heading that are cleaned."""
+"""Maximum number of characters that are read of a heading, or of a block to look for words."""
 NOTES = {"caution", "danger", "important", "note", "tip", "warning", "attention", "hint", "info"}
 
 

@@ -47,7 +47,7 @@ IMPORT = re.compile(r"""^import\s*(?:[\w*{][^'"]*\sfrom\s*)?["'][^'"]+["'];?\s*$
 OPEN_IMPORT = re.compile(r"^import\s*(?:type\s+)?(?:\w+\s*,\s*)?\{[^}]*$")
 EXPORT = re.compile(r"^export\s+(?:default|const|let|var|function|class|async|\*|\{)")
 LONGEST_MODULE = 100
-"""Blank lines within which the brackets of an export have to be closed."""
+"""Maximum number of blank lines that are tried as the end of an import or export."""
 TRIGGER = re.compile(
     r"<|\{[/{%]|^ {0,3}\[[^\]]+\]:[ \t]*#|^import\s|^export\s|^ *(?:!!!|\?\?\?|===)", re.MULTILINE
 )

@@ -16,7 +16,7 @@ from ingest.sources import DocsSource
 
 _SYMLINK = "120000"
 _READ_SECONDS = 20.0
-"""Limit for a local read: git may try to fetch a damaged object forever."""
+"""Maximum number of seconds for a local read: git may try to fetch a damaged object forever."""
 
 
 class CommitCheckout(Checkout):

@@ -78,19 +78,22 @@ class Repository:
         return Git(self.folder, self.timeout, git_dir=None)
 
     def head(self) -> str | None:
-        """Id of the commit, which may be unreadable; None before the first commit."""
+        """Id of the commit at HEAD, which may be unreadable; None before the first commit."""
         return self._looking.text("rev-parse", "--verify", "--quiet", "HEAD")
 
     def branch(self) -> str | None:
         return self._looking.text("symbolic-ref", "--quiet", "--short", "HEAD")
 
     def remote_heads(self) -> list[str]:
-        """Ids of the newest commits of all remotes, as of the last fetch."""
+        """Id of the newest commit of each branch of each remote, as of the last fetch."""
         listing = self._looking.run("for-each-ref", "--format=%(objectname)", "refs/remotes")
         return listing.decode().split()
 
     def origin(self) -> str | None:
-        """Address of the remote. The user's `insteadOf` applies, the repository's does not."""
+        """Address of the remote `origin`, or None.
+
+        The user's `insteadOf` applies, the repository's does not.
+        """
         config = str(self.common_dir / "config")
         git = Git(self.folder, self.timeout)
         addresses = git.text("config", "--file", config, "--get-all", "remote.origin.url")

@@ -25,7 +25,7 @@ OwnerFact = Literal["listener", "next_run_at"]
 """Facts that the owner publishes: id of the process that takes requests, start of the next run."""
 
 KEEP = 200
-"""Number of runs that are kept."""
+"""Number of runs that are kept, the newest ones."""
 CUT_OFF = "the process that ran it ended"
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS runs (
@@ -97,7 +97,10 @@ _COLUMNS = {field.name for field in fields(IngestRun)}
 
 
 class IngestRuns:
-    """The runs of one data folder. Any process may read and request; the owner carries them out."""
+    """The runs of one data folder.
+
+    Any process may read them and request one; only the owner of the folder carries runs out.
+    """
 
     def __init__(self, data_dir: Path) -> None:
         self._file = data_dir / "runs.sqlite"

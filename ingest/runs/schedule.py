@@ -84,7 +84,7 @@ class Schedule:
         self._worker.start()
 
     def stop(self) -> None:
-        """Start no more runs and end the current one; the next run continues from there."""
+        """Start no more runs, and end the current one early; the next run continues its work."""
         self._stopping.set()
         if not self._scheduler.running:
             return

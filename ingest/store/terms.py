@@ -14,7 +14,7 @@ _STOP_WORDS = """
 """
 STOP_WORDS = frozenset(_STOP_WORDS.split())
 MAX_QUERY_TERMS = 64
-"""Most words of a query that are used: in a pasted log, the first words show the subject."""
+"""Maximum number of words of a query that are used: the first words of a log show its subject."""
 
 # Each run of letters is read once, from its beginning: a word may have forty thousand letters.
 _IDENTIFIER = re.compile(

@@ -31,7 +31,7 @@ VectorStore = npt.NDArray[np.float32]
 T = TypeVar("T")
 
 READ_BATCH = 1000
-"""Ids in one request."""
+"""Maximum number of ids in one request."""
 
 
 class Store:
@@ -116,8 +116,8 @@ def open_store(
 ) -> Store:
     """Open the collection ``name``, on the server if there is one, else in the folder.
 
-    With ``embedder``, a fingerprint, a missing collection is created. Raises IndexDamaged and
-    StoreAway.
+    If the fingerprint of an ``embedder`` is given, a missing collection is created. Raises
+    IndexDamaged and StoreAway.
     """
     with reading_errors(folder, server):
         if server is None and embedder is None and not folder.is_dir():

@@ -188,7 +188,7 @@ class Screen:
         return _author_id(post) == self._space.bot.user_id
 
     def tint(self, post: Post) -> int:
-        """Number of the color behind the author's initial."""
+        """Number, from 0 to 5, of the color behind the author's initial."""
         return sum(map(ord, _author_id(post))) % 6
 
     def time_of(self, post: Post) -> datetime:

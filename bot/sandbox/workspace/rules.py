@@ -16,11 +16,11 @@ class Rules:
     retry_delays: list[float] = field(default_factory=lambda: [0.0, 60.0, 300.0])
     """Seconds before the first, second and third redelivery."""
     trigger_seconds: float = 3.0
-    """Lifetime of a trigger_id."""
+    """Seconds that a trigger_id can be used."""
     stream_seconds: float = 300.0
-    """Lifetime of a streaming message; Slack ends it after about five minutes."""
+    """Seconds after which a stream ends; in Slack, about five minutes."""
     status_seconds: float = 120.0
-    """Lifetime of a thread status."""
+    """Seconds that a thread status is shown."""
     close_seconds: float = 0.2
     """Seconds that the old socket stays open after a refresh request."""
     scopes: list[str] | None = None
