@@ -14,7 +14,6 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_group
 
-from bot.report.terminal_answers import Terminal
 from ingest.errors import FootnoteError
 
 
@@ -194,6 +193,9 @@ def _root(
     ] = False,
 ) -> None:
     """Give commands the journal: it opens at its first use, and closes at the end."""
+    # Here and not above: the list of commands needs no report, and shows sooner without it.
+    from bot.report.terminal_answers import Terminal
+
     terminal = Terminal()
     context.obj = terminal
     context.call_on_close(terminal.close)

@@ -65,6 +65,12 @@ def test_help_loads_no_heavy_library(arguments: str) -> None:
     assert not HEAVY & set(json.loads(done.stderr))
 
 
+@pytest.mark.parametrize("arguments", ["--help", "--version"])
+def test_the_list_of_commands_loads_no_report_and_no_validation(arguments: str) -> None:
+    loaded = set(json.loads(footnote(arguments).stderr))
+    assert loaded.isdisjoint({"pydantic", "bot.report", "agent"})
+
+
 def test_the_list_names_every_command_with_its_whole_line() -> None:
     shown = " ".join(footnote("--help").stdout.split())
     for command in COMMANDS:
