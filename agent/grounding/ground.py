@@ -23,7 +23,7 @@ from agent.grounding.cited_text import CitedText
 from agent.grounding.command_lines import command_words, is_placeholder
 from agent.grounding.evidence import Evidence, ThreadWords, supporting
 from agent.grounding.ids import WrittenAnswer, read_answer
-from agent.grounding.marks import UnsupportedSpan, marked
+from agent.grounding.marks import MarkedSpan, marked
 from agent.grounding.matching import clean, occurs
 from agent.grounding.spans import CheckedSpan, find_spans
 from agent.grounding.statements import MarkdownBlock, Statement, cited_blocks, statements
@@ -80,7 +80,7 @@ def check(
 ) -> Grounded:
     """Check ``answer`` against ``chunks``; ``context`` is other text of the thread."""
     text = answer.text
-    findings: list[UnsupportedSpan] = []
+    findings: list[MarkedSpan] = []
     if text.citations:
         blocks = cited_blocks(text)
         checker = _Checker(text.text, blocks, chunks, ThreadWords(question, context))
@@ -124,14 +124,14 @@ class _Checker:
         groups = Counter(block.group for block in blocks if block.group is not None)
         self.counts = set(groups.values())
 
-    def findings(self) -> Iterator[UnsupportedSpan]:
+    def findings(self) -> Iterator[MarkedSpan]:
         for statement in statements(self.text, self.blocks):
             if statement.block.kind == "code":
                 yield from self._in_block(statement)
             else:
                 yield from self._in_text(statement)
 
-    def _in_text(self, statement: Statement) -> Iterator[UnsupportedSpan]:
+    def _in_text(self, statement: Statement) -> Iterator[MarkedSpan]:
         block = statement.block
         span = (statement.start, statement.end)
         supported: list[str] = []
@@ -146,9 +146,9 @@ class _Checker:
             if value and not value.unit and any(occurs(value.text, code) for code in supported):
                 continue  # the number is part of a command that is supported
             unsupported = Unsupported(checked.text, self._reason(checked, statement.ids))
-            yield UnsupportedSpan(checked.end, unsupported, checked.kind != "quote")
+            yield MarkedSpan(checked.end, unsupported, checked.kind != "quote")
 
-    def _in_block(self, statement: Statement) -> Iterator[UnsupportedSpan]:
+    def _in_block(self, statement: Statement) -> Iterator[MarkedSpan]:
         block = statement.block
         code = self.text[block.inner[0] : block.inner[1]]
         lines = list(_logical_lines(code))
@@ -160,7 +160,7 @@ class _Checker:
             for checked in self._in_line(line, statement.ids):
                 reason = self._reason(checked, statement.ids)
                 unsupported = Unsupported(checked.text, reason)
-                yield UnsupportedSpan(block.end, unsupported, True, block, number)
+                yield MarkedSpan(block.end, unsupported, True, block, number)
 
     def _in_line(self, line: str, ids: Sequence[str]) -> Iterator[CheckedSpan]:
         """The unsupported spans in a line of a code block: mostly none, or the whole line."""

@@ -10,7 +10,7 @@ from agent.grounding.statements import MarkdownBlock
 
 
 @dataclass(frozen=True, slots=True)
-class UnsupportedSpan:
+class MarkedSpan:
     """A span without support, and the offset of its mark."""
 
     at: int
@@ -21,10 +21,10 @@ class UnsupportedSpan:
     line: int = 0
 
 
-def marked(text: CitedText, findings: Sequence[UnsupportedSpan]) -> CitedText:
+def marked(text: CitedText, findings: Sequence[MarkedSpan]) -> CitedText:
     """The text with a mark behind each unsupported span, and one below each code block with one."""
     marks: list[tuple[int, str]] = []
-    blocks: dict[int, list[UnsupportedSpan]] = {}
+    blocks: dict[int, list[MarkedSpan]] = {}
     for finding in findings:
         if finding.block is None:
             marks.append((finding.at, f" (⚠ {_flat(finding.unsupported.reason)})"))
@@ -34,7 +34,7 @@ def marked(text: CitedText, findings: Sequence[UnsupportedSpan]) -> CitedText:
     return text.edited((at, at, mark) for at, mark in sorted(marks, key=lambda each: each[0]))
 
 
-def _block_mark(text: str, lines: Sequence[UnsupportedSpan]) -> str:
+def _block_mark(text: str, lines: Sequence[MarkedSpan]) -> str:
     block = lines[0].block
     assert block is not None  # noqa: S101  # only called with lines of a block
     opening = re.match(r"[^`~\n]*", text[block.start : block.end])
