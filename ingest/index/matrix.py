@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ingest.store.document_tables import DocumentTables
-from ingest.store.vectors import Store, VectorStore
+from ingest.store.vectors import Store, Vectors
 
 Rows = npt.NDArray[np.int64]
 
@@ -22,18 +22,18 @@ class Matrix:
     rows: Rows
     documents: Rows
     """Number of the document that each row belongs to."""
-    vectors: VectorStore
+    vectors: Vectors
 
     @classmethod
     def empty(cls) -> "Matrix":
         no_rows = np.empty(0, dtype=np.int64)
         return cls(no_rows, no_rows, np.empty((0, 0), dtype=np.float32))
 
-    def similarities(self, query: VectorStore) -> VectorStore:
+    def similarities(self, query: Vectors) -> Vectors:
         """Cosine similarity of every line to the query, whose vector has unit length."""
         if not len(self.rows):
             return np.empty(0, dtype=np.float32)
-        scores: VectorStore = self.vectors @ query
+        scores: Vectors = self.vectors @ query
         return scores
 
     def positions(self, rows: Sequence[int]) -> list[int | None]:
@@ -45,7 +45,7 @@ class Matrix:
         ]
 
 
-def best(scores: VectorStore, limit: int, allowed: npt.NDArray[np.bool_] | None) -> list[int]:
+def best(scores: Vectors, limit: int, allowed: npt.NDArray[np.bool_] | None) -> list[int]:
     """The ``limit`` lines with the highest scores, best first, among those allowed."""
     if allowed is not None:
         scores = np.where(allowed, scores, -np.inf)

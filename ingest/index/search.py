@@ -15,7 +15,7 @@ from ingest.index.ranking import DEPTH, DOCUMENT_DEPTH, fuse, raised
 from ingest.index.snapshot import Snapshot
 from ingest.store.document_tables import DocumentTables
 from ingest.store.terms import QueryTerms, query_terms
-from ingest.store.vectors import VectorStore
+from ingest.store.vectors import Vectors
 
 COMMON_SHARE = 0.1
 """A word in a larger share of the chunks is too common to be matched."""
@@ -57,17 +57,17 @@ class Ranking:
 
 @dataclass(frozen=True, slots=True)
 class QueryVector:
-    """VectorStore of one query."""
+    """Vectors of one query."""
 
-    whole: VectorStore
+    whole: Vectors
     """Vector of the whole query; distances are measured from it."""
-    aim: VectorStore
+    aim: Vectors
     """Vector that is searched with: the mean of the whole and of its sentences.
 
     People describe what happened and then ask. In the vector of the whole, the longer part
     outweighs the other.
     """
-    tokens: VectorStore | None = None
+    tokens: Vectors | None = None
     """One vector per word, if the embedder makes them."""
 
 

@@ -2,7 +2,7 @@
 
 Checkout -> plan -> vectors of new texts -> vectors and rows in the index. A document counts as
 stored when its rows say so. Rows are written after the vectors, so that after a crash the next run
-sees what is missing. VectorStore without a row are deleted last.
+sees what is missing. Vectors without a row are deleted last.
 """
 
 import time
@@ -27,7 +27,7 @@ from ingest.pipeline.target import Target, open_target
 from ingest.repo import open_checkout
 from ingest.settings import IndexSettings
 from ingest.store.document_tables import SCHEMA_VERSION
-from ingest.store.vectors import VectorStore
+from ingest.store.vectors import Vectors
 
 BATCH = 256
 """Approximate number of chunks that are embedded and written together."""
@@ -173,8 +173,8 @@ class Writing:
     deleted: int = 0
     embedded: int = 0
     failed: list[Skipped] = field(default_factory=list)
-    _vectors: dict[str, VectorStore] = field(default_factory=dict)
-    """VectorStore by content hash: stored before this run or made in it."""
+    _vectors: dict[str, Vectors] = field(default_factory=dict)
+    """Vectors by content hash: stored before this run or made in it."""
     _failures: dict[str, str] = field(default_factory=dict)
     """Reason why a text could not be embedded, by content hash."""
     _to_embed: int = 0

@@ -26,7 +26,7 @@ from ingest.store.document_tables import DocumentTables, StoredDocument
 from ingest.store.vectors import (
     READ_BATCH,
     Store,
-    VectorStore,
+    Vectors,
     batches,
     open_sound_store,
     open_store,
@@ -51,7 +51,7 @@ class Target:
     stored_hashes: dict[str, str]
     """Chunk id -> hash of its text, for each vector that was stored when the ingest began."""
     older: Store | None = None
-    """VectorStore of the index that this one will replace, if the same embedder made them."""
+    """Vectors of the index that this one will replace, if the same embedder made them."""
     older_tables: Path | None = None
     """Database of the index that this one will replace."""
     may_wait: bool = False
@@ -59,7 +59,7 @@ class Target:
     warnings: list[str] = field(default_factory=list)
     _written: set[str] = field(default_factory=set)
 
-    def reusable(self, hashes: Collection[str], with_tokens: bool) -> dict[str, VectorStore]:
+    def reusable(self, hashes: Collection[str], with_tokens: bool) -> dict[str, Vectors]:
         """Stored vectors by content hash, whatever chunk id they had.
 
         ``with_tokens`` leaves out vectors whose token vectors are not stored.
@@ -111,7 +111,7 @@ class Target:
         except IndexDamaged:
             return {}  # the reason for this rebuild; the report says so
 
-    def write_vectors(self, chunks: Sequence[Chunk], vectors: Sequence[VectorStore]) -> None:
+    def write_vectors(self, chunks: Sequence[Chunk], vectors: Sequence[Vectors]) -> None:
         self.store.write(chunks, vectors)
         self._written.update(chunk.id for chunk in chunks)
 
@@ -225,7 +225,7 @@ class _Chooser:
         return Target(self.data_dir, self.server, folder, tables, store, hashes)
 
     def _older_store(self, live: IndexFolder) -> Store | None:
-        """VectorStore of the live index, if they can be read and the same embedder made them."""
+        """Vectors of the live index, if they can be read and the same embedder made them."""
         name = _collection_name(live, self.server)
         if name is None:
             return None
@@ -260,6 +260,6 @@ def _discard(folder: IndexFolder, server: ChromaServer | None) -> None:
 
 def _by_hash(
     store: Store, stored: Mapping[str, str], wanted: Collection[str]
-) -> dict[str, VectorStore]:
+) -> dict[str, Vectors]:
     ids = {hash_: id_ for id_, hash_ in stored.items() if hash_ in wanted}
     return dict(store.vectors(list(ids.values())).values())

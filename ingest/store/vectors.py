@@ -1,4 +1,4 @@
-"""VectorStore by chunk id, in one Chroma collection.
+"""Vectors by chunk id, in one Chroma collection.
 
 Chroma stores the vectors but does not search them. Every passage needs its exact distance, even one
 that only the keyword index returned, and a filter must not cost more than the search itself. A scan
@@ -27,7 +27,7 @@ from ingest.store.chroma import (
     writing_errors,
 )
 
-VectorStore = npt.NDArray[np.float32]
+Vectors = npt.NDArray[np.float32]
 T = TypeVar("T")
 
 READ_BATCH = 1000
@@ -65,9 +65,9 @@ class Store:
             for id_, metadata in zip(rows["ids"], metadatas, strict=True)
         }
 
-    def vectors(self, ids: Sequence[str]) -> dict[str, tuple[str, VectorStore]]:
+    def vectors(self, ids: Sequence[str]) -> dict[str, tuple[str, Vectors]]:
         """Content hash and vector by id; unknown ids are left out."""
-        stored: dict[str, tuple[str, VectorStore]] = {}
+        stored: dict[str, tuple[str, Vectors]] = {}
         for batch in batches(ids, READ_BATCH):
             with reading_errors(self._folder, self._server):
                 rows = self._collection.get(ids=batch, include=["embeddings", "metadatas"])
@@ -78,7 +78,7 @@ class Store:
                 stored[id_] = (str((metadata or {}).get("hash", "")), vector)
         return stored
 
-    def write(self, chunks: Sequence[Chunk], vectors: Sequence[VectorStore]) -> None:
+    def write(self, chunks: Sequence[Chunk], vectors: Sequence[Vectors]) -> None:
         """Store each chunk's vector under its id, replacing an older one."""
         for batch in batches(list(zip(chunks, vectors, strict=True)), self._write_batch):
             with writing_errors(self._folder):

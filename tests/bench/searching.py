@@ -26,7 +26,7 @@ from ingest.index.snapshot import COLLECTION
 from ingest.readers.loader import UnreadableDocument, load
 from ingest.settings import IndexSettings
 from ingest.store.document_tables import SCHEMA_VERSION, DocumentTables
-from ingest.store.vectors import VectorStore, open_store
+from ingest.store.vectors import Vectors, open_store
 from tests.bench.docs import QUESTIONS, lay_out
 from tests.bench.measure import Sheet, peak_mb, percentiles, resident_mb, seconds
 
@@ -55,7 +55,7 @@ def measure_search(sheet: Sheet, work: Path, chunks: int) -> None:
 
 
 Say = Callable[[tuple[str, str, str, bool | None]], None]
-Copied = list[tuple[Chunk, VectorStore, bytes]]
+Copied = list[tuple[Chunk, Vectors, bytes]]
 """The chunks of a page, the vector of each, and the signs of its tokens."""
 
 
@@ -79,7 +79,7 @@ def _build(work: Path, chunks: int, say: Say) -> None:
             store = stack.enter_context(
                 open_store(folder.chroma, None, "bench", embedder=embedder.fingerprint)
             )
-            pending: list[tuple[Chunk, VectorStore]] = []
+            pending: list[tuple[Chunk, Vectors]] = []
             for path, page in _pages(originals, chunks):
                 info = DocumentInfo(path, page[0][0].title, datetime(2020, 1, 1, tzinfo=UTC))
                 tables.tokens.write({chunk.hash: signs for chunk, _, signs in page})
@@ -139,8 +139,8 @@ def _mixed(chunk: Chunk, path: str, mixed: random.Random) -> Chunk:
 
 
 def _flush(
-    write: Callable[[list[Chunk], list[VectorStore]], None],
-    pending: list[tuple[Chunk, VectorStore]],
+    write: Callable[[list[Chunk], list[Vectors]], None],
+    pending: list[tuple[Chunk, Vectors]],
     rng: np.random.Generator,
 ) -> int:
     vectors = np.stack([vector for _, vector in pending])

@@ -14,7 +14,7 @@ from ingest.index.folders import live
 from ingest.pipeline.run import run_ingest
 from ingest.settings import IndexSettings
 from ingest.store.document_tables import DocumentTables
-from ingest.store.vectors import VectorStore
+from ingest.store.vectors import Vectors
 from tests.ingest.embedding.hashing import HashingEmbedder
 
 
@@ -23,15 +23,15 @@ class WordsApart(HashingEmbedder):
 
     def embed_tokens(
         self, texts: Sequence[str], progress: Callable[[int], None] | None = None
-    ) -> tuple[VectorStore, list[VectorStore]]:
+    ) -> tuple[Vectors, list[Vectors]]:
         return self.embed(texts, progress), [self.words(text) for text in texts]
 
-    def words(self, text: str) -> VectorStore:
+    def words(self, text: str) -> Vectors:
         rows = [np.random.default_rng(sum(map(ord, word))) for word in text.lower().split()]
         drawn = np.array([row.standard_normal(self.dimensions) for row in rows], dtype=np.float32)
         if not len(drawn):
             return np.empty((0, self.dimensions), dtype=np.float32)
-        unit: VectorStore = drawn / np.linalg.norm(drawn, axis=1, keepdims=True)
+        unit: Vectors = drawn / np.linalg.norm(drawn, axis=1, keepdims=True)
         return unit
 
 
