@@ -32,6 +32,7 @@ DocsRepoProblem = Literal[
     "not_trusted",
     "not_a_folder",
     "transport_refused",
+    "too_large",
 ]
 
 

@@ -11,6 +11,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from pydantic import BaseModel, ValidationError
+
 from ingest.errors import DataFolderError, DocsRepoError
 from ingest.repo.git import Git, Remote, algorithm_of
 from ingest.repo.local import check_served, folder_of, serving
@@ -19,6 +21,9 @@ log = logging.getLogger(__name__)
 
 # One name for every branch: a branch `a` and a branch `a/b` cannot exist side by side.
 DOCS_REF = "refs/footnote/docs"
+
+SMALL_PACK = 20_000_000
+"""Bytes of a pack that is fetched without a look at the sizes of its contents."""
 
 
 @dataclass(frozen=True)
@@ -29,15 +34,82 @@ class Clone:
     branch: str
     commit: str
 
-    def fetch_blobs(self, ids: set[str]) -> None:
-        """Fetch all missing contents at once: git by itself would fetch them one by one."""
-        tree = f"{self.commit}^{{tree}}"
-        listing = self.git.run(
-            "rev-list", "--objects", "--missing=print", "--no-object-names", tree
+    def fetch_blobs(self, ids: set[str], root: str, most: int) -> set[str]:
+        """Fetch missing contents at once, and return the ids of those with more than ``most`` bytes.
+
+        Git by itself would fetch them one by one. ``root`` is a folder that has them all. A server
+        tells no sizes, and cannot leave out a content that is asked for by its id. So the pack has
+        a limit; if it would be larger, the folder is asked for without its large contents.
+        """
+        huge = HugeContents.read(self.git.folder, most)
+        missing = self._missing(ids - huge.ids, root)
+        if not missing:
+            return ids & huge.ids
+        wanted = "\n".join(sorted(missing)).encode()
+        try:
+            _fetch(self.git, "--stdin", stdin=wanted, most_written=max(most, SMALL_PACK))
+        except DocsRepoError as error:
+            if error.kind != "too_large":
+                raise
+            _delete_leftovers(self.git.folder)
+            missing = self._fetch_small(missing, root, most, wanted)
+            huge.add(missing)
+        return ids & huge.ids
+
+    def _fetch_small(self, missing: set[str], root: str, most: int, wanted: bytes) -> set[str]:
+        """Fetch what has up to ``most`` bytes, and return the others."""
+        tree = self.git.text("rev-parse", "--verify", f"{self.commit}:{root}") or ""
+        try:
+            # Git would not ask for a folder that it has, so it asks as for a new clone.
+            small = ("--refetch", f"--filter=blob:limit={most + 1}")
+            _fetch(self.git, "--stdin", stdin=tree.encode(), extent=small)
+        except DocsRepoError as error:
+            if error.kind == "timeout":
+                raise
+            log.info("the docs repo serves no folders: %s", error)
+            _fetch(self.git, "--stdin", stdin=wanted)
+        return self._missing(missing, root)
+
+    def _missing(self, ids: set[str], root: str) -> set[str]:
+        listing = self.git.stream(
+            *("rev-list", "--objects", "--missing=print", "--no-object-names"),
+            f"{self.commit}:{root}",
+            separator=b"\n",
         )
-        missing = {line[1:] for line in listing.decode().split() if line.startswith("?")} & ids
-        if missing:
-            _fetch(self.git, "--stdin", stdin="\n".join(sorted(missing)).encode())
+        return {line[1:].decode() for line in listing if line.startswith(b"?")} & ids
+
+
+@dataclass(frozen=True)
+class HugeContents:
+    """Ids of contents that were not fetched because of their size: stored, or asked for again."""
+
+    file: Path
+    most: int
+    ids: set[str]
+
+    @staticmethod
+    def read(clone: Path, most: int) -> "HugeContents":
+        """Read the ids of contents that have more than ``most`` bytes for sure."""
+        file = clone / "huge.json"
+        try:
+            stored = _Huge.model_validate_json(file.read_bytes())
+        except (OSError, ValidationError):
+            stored = _Huge(most=most, ids=set())
+        return HugeContents(file, most, stored.ids if stored.most >= most else set())
+
+    def add(self, ids: set[str]) -> None:
+        """Store more ids."""
+        self.ids.update(ids)
+        stored = _Huge(most=self.most, ids=self.ids)
+        try:
+            self.file.write_text(stored.model_dump_json())
+        except OSError as error:
+            raise DataFolderError(self.file, error.strerror) from error
+
+
+class _Huge(BaseModel):
+    most: int
+    ids: set[str]
 
 
 def open_clone(remote: Remote, branch: str | None, data_dir: Path, timeout: float) -> Clone:
@@ -101,8 +173,7 @@ def newest_commit(git: Git, branch: str | None) -> tuple[str, str]:
 
 def _update(git: Git, commit: str) -> None:
     # Left by a git that was killed: no other process works in this data folder.
-    for lock in [*git.folder.glob("*.lock"), *git.folder.glob("refs/**/*.lock")]:
-        lock.unlink(missing_ok=True)
+    _delete_leftovers(git.folder)
     url = git.text("config", "remote.origin.url")
     if url != git.place:
         raise DocsRepoError(f"it is not a clone of {git.place}", "local_clone_corrupt")
@@ -130,13 +201,31 @@ def _replace(folder: Path, remote: Remote, commit: str, timeout: float) -> None:
     shutil.rmtree(old, ignore_errors=True)
 
 
-def _fetch(git: Git, *what: str, stdin: bytes | None = None) -> None:
+def _delete_leftovers(clone: Path) -> None:
+    """Delete locks and unfinished packs of a git that was killed.
+
+    No git lives here: each ends with its process, and one process owns the data folder.
+    """
+    for pattern in ("*.lock", "refs/**/*.lock", "objects/pack/tmp_*", "objects/tmp_*"):
+        for leftover in clone.glob(pattern):
+            leftover.unlink(missing_ok=True)
+
+
+def _fetch(
+    git: Git,
+    *what: str,
+    stdin: bytes | None = None,
+    extent: tuple[str, ...] | None = None,
+    most_written: int | None = None,
+) -> None:
     git.run(
         *("-c", "fetch.negotiationAlgorithm=noop") if stdin else (),
         *("fetch", "--quiet", "--no-tags", "--prune", "--force", "--no-recurse-submodules"),
-        *("--no-write-fetch-head", *serving(git.place), *_extent(git.place), "origin", *what),
+        *("--no-write-fetch-head", *serving(git.place), *(extent or _extent(git.place))),
+        *("origin", *what),
         stdin=stdin,
         online=True,
+        most_written=most_written,
     )
 
 

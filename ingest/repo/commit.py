@@ -1,6 +1,5 @@
 """A commit of a clone -> a checkout, read from git's objects alone."""
 
-import subprocess
 import threading
 from pathlib import Path
 from typing import IO, cast
@@ -9,7 +8,8 @@ from ingest.documents import Revision
 from ingest.errors import DocsRepoError
 from ingest.repo.checkout import Checkout, Entry, File, Selection, content_id, root_parts
 from ingest.repo.clone import Clone, discard, open_clone
-from ingest.repo.git import Git, Remote, algorithm_of, kill, records, stop
+from ingest.repo.git import Git, Remote, algorithm_of
+from ingest.repo.git_process import GitProcess
 from ingest.repo.last_changed import last_changes
 from ingest.repo.owners import Owners
 from ingest.sources import DocsSource
@@ -27,17 +27,19 @@ class CommitCheckout(Checkout):
         self.revision, self.warnings = Revision(clone.commit, clone.branch, remote.url), []
         self.docs_root = "/".join(root_parts(source.root))
         self._clone = clone
+        self._max_bytes = source.max_file_bytes
         self._blobs = _Blobs(clone.git, data_dir)
         try:
             selection = Selection.of(source)
             taken, self.skipped = selection.split(_entries(clone, self.docs_root))
-            clone.fetch_blobs({entry.id for entry in taken})
-            sizes = _sizes(clone, [entry.id for entry in taken])
-            sized = [
-                Entry(e.path, e.kind, e.id, size) for e, size in zip(taken, sizes, strict=True)
-            ]
-            taken, huge = selection.split(sized)
-            self.skipped += huge
+            huge = clone.fetch_blobs(
+                {entry.id for entry in taken}, self.docs_root, source.max_file_bytes
+            )
+            sizes = dict.fromkeys(huge, source.max_file_bytes + 1)
+            sizes |= _sizes(clone, [entry.id for entry in taken if entry.id not in huge])
+            sized = [Entry(e.path, e.kind, e.id, sizes[e.id]) for e in taken]
+            taken, too_large = selection.split(sized)
+            self.skipped += too_large
             self.files = self._files(taken, data_dir)
         except BaseException:  # nothing else would end the git process
             self.close()
@@ -45,7 +47,13 @@ class CommitCheckout(Checkout):
 
     def _files(self, entries: list[Entry], data_dir: Path) -> list[File]:
         git, commit, root = self._clone.git, self._clone.commit, self.docs_root
-        changes = last_changes(git, commit, root, data_dir / "dates.json")
+        try:
+            changes = last_changes(git, commit, root, data_dir / "dates.json")
+        except DocsRepoError as error:
+            if error.kind != "too_large":
+                raise
+            self.warnings.append(f"{error} The pages are indexed without dates.")
+            changes = {}
         owners = Owners.first(self.find)
         files = []
         for entry in entries:
@@ -57,14 +65,18 @@ class CommitCheckout(Checkout):
         return self._blobs.read(file.fingerprint)
 
     def find(self, path: str) -> bytes | None:
-        listing = records(
-            self._clone.git.run("ls-tree", "-z", "--full-tree", self._clone.commit, "--", path)
-        )
+        clone = self._clone
+        listing = clone.git.stream("ls-tree", "-z", "--full-tree", clone.commit, "--", path)
         entries = [entry for entry in map(_entry, listing) if entry.kind == "file"]
         if not entries:
             return None
-        self._clone.fetch_blobs({entries[0].id})
-        return self._blobs.read(entries[0].id)
+        blob, folder = entries[0].id, path.rpartition("/")[0]
+        if clone.fetch_blobs({blob}, folder, self._max_bytes) or (
+            _sizes(clone, [blob])[blob] > self._max_bytes
+        ):
+            self.warnings.append(f"{path} is ignored: it has more than {self._max_bytes} bytes.")
+            return None
+        return self._blobs.read(blob)
 
     def close(self) -> None:
         self._blobs.close()
@@ -77,12 +89,12 @@ class _Blobs:
         self._git = git
         self._data_dir = data_dir
         self._lock = threading.Lock()
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: GitProcess | None = None
 
     def read(self, blob: str) -> bytes:
         with self._lock:
             process = self._process = self._process or self._git.start("cat-file", "--batch")
-            timer = threading.Timer(min(self._git.timeout, _READ_SECONDS), kill, [process])
+            timer = threading.Timer(min(self._git.timeout, _READ_SECONDS), process.kill_group)
             timer.start()
             try:
                 data = self._exchange(process, blob)
@@ -94,7 +106,7 @@ class _Blobs:
             raise self._damaged(f"object {blob} is corrupt")
         return data
 
-    def _exchange(self, process: "subprocess.Popen[bytes]", blob: str) -> bytes:
+    def _exchange(self, process: GitProcess, blob: str) -> bytes:
         requests, replies = cast(IO[bytes], process.stdin), cast(IO[bytes], process.stdout)
         requests.write(f"{blob}\n".encode())
         requests.flush()
@@ -112,7 +124,7 @@ class _Blobs:
 
     def close(self) -> None:
         if self._process:
-            stop(self._process)
+            self._process.end()
             self._process = None
 
 
@@ -130,8 +142,8 @@ def _entries(clone: Clone, root: str) -> list[Entry]:
 def tree_entries(git: Git, commit: str, root: str) -> list[Entry]:
     """Entries below a folder of a commit, with paths from there; empty without such a folder."""
     below = f"{root}/" if root else ""
-    listing = git.run("ls-tree", "-r", "-z", "--full-tree", commit, "--", *filter(None, [below]))
-    return [_entry(record, below) for record in records(listing)]
+    listing = git.stream("ls-tree", "-r", "-z", "--full-tree", commit, "--", *filter(None, [below]))
+    return [_entry(record, below) for record in listing]
 
 
 def _entry(record: bytes, below: str = "") -> Entry:
@@ -143,9 +155,9 @@ def _entry(record: bytes, below: str = "") -> Entry:
     return Entry(path, "file" if kind == "blob" else "submodule", blob)
 
 
-def _sizes(clone: Clone, ids: list[str]) -> list[int]:
+def _sizes(clone: Clone, ids: list[str]) -> dict[str, int]:
     listing = "".join(f"{blob}\n" for blob in ids).encode()
     lines = clone.git.run("cat-file", "--batch-check=%(objectsize)", stdin=listing).splitlines()
     if len(lines) != len(ids) or not all(line.isdigit() for line in lines):
         raise DocsRepoError("the clone lacks objects", "local_clone_corrupt")
-    return [int(line) for line in lines]
+    return dict(zip(ids, map(int, lines), strict=True))

@@ -9,14 +9,18 @@ address, configuration file or message contains it.
 
 import os
 import re
-import signal
+import shutil
 import subprocess
-from contextlib import suppress
+import threading
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO, cast
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 from ingest.errors import DocsRepoError, DocsRepoProblem
+from ingest.repo.git_process import GitProcess
 
 _KEPT_FROM_GIT = ("GIT_", "FOOTNOTE_", "SLACK_", "ANTHROPIC_", "CHROMA_", "DATABASE_URL")
 _KEPT_GIT_VARIABLES = ("GIT_SSH_COMMAND", "GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "GIT_CONFIG_GLOBAL")
@@ -36,6 +40,14 @@ NOWHERE = Path(os.devnull)
 """The git dir of a command that needs no repository."""
 
 _TRANSPORTS = "https:ssh:file"
+
+MOST_ENTRIES = 500_000
+"""Maximum number of files and links in a listing."""
+_MOST_BYTES = 200_000_000
+_LONGEST_RECORD = 64 << 10
+_MOST_MEMORY = 2 << 30
+"""Maximum number of bytes that a local command of git may allocate, where the system limits it."""
+_CHUNK = 64 << 10
 
 _TOKEN_LENGTH = 20
 _HELPER = '!f() { echo "username=$FOOTNOTE_USERNAME"; echo "password=$FOOTNOTE_TOKEN"; }; f'
@@ -67,6 +79,11 @@ _SYMPTOMS: tuple[tuple[DocsRepoProblem, str, str], ...] = (
         "timeout",
         r"timed out|Operation too slow",
         "Check the network, or raise FOOTNOTE_GIT_TIMEOUT.",
+    ),
+    (
+        "too_large",
+        r"out of memory|Out of memory|File too large|too deep|exceeded maximum allowed tree depth",
+        "Name a smaller folder in FOOTNOTE_DOCS_ROOT, or remove what is too large.",
     ),
     (
         "no_repository",
@@ -152,19 +169,69 @@ class Git:
         """Name of this repository for people."""
         return self.remote.url if self.remote else str(self.folder)
 
-    def run(self, *arguments: str, stdin: bytes | None = None, online: bool = False) -> bytes:
-        """Return the output of one git command. Raises DocsRepoError with git's reason."""
-        process = self.start(*arguments, online=online)
+    def run(
+        self,
+        *arguments: str,
+        stdin: bytes | None = None,
+        online: bool = False,
+        most_written: int | None = None,
+    ) -> bytes:
+        """Return the output of one git command. Raises DocsRepoError with git's reason.
+
+        ``most_written`` limits the bytes of each file that it writes.
+        """
+        process = self.start(*arguments, online=online, most_written=most_written)
         try:
             output, errors = process.communicate(stdin, timeout=self.timeout)
         except subprocess.TimeoutExpired:
             raise self.timed_out(arguments[0]) from None
         finally:
-            if process.returncode is None:
-                stop(process)
+            process.end()
         if process.returncode:
-            raise self.failure(arguments[0], errors.decode(errors="replace"))
+            raise self._failure_of(process, arguments[0], errors)
         return output
+
+    def stream(
+        self,
+        *arguments: str,
+        separator: bytes = b"\0",
+        most: int = MOST_ENTRIES,
+        most_bytes: int = _MOST_BYTES,
+    ) -> Iterator[bytes]:
+        """Yield the records of one git command as they come. Raises DocsRepoError.
+
+        More records or bytes than the limits are an error, and end git: a small pack can mean any
+        number of paths.
+        """
+        with TemporaryFile() as errors:
+            process = self.start(*arguments, errors=errors)
+            late = threading.Event()
+            timer = threading.Timer(self.timeout, lambda: (late.set(), process.kill_group()))
+            timer.start()
+            try:
+                yield from self._records(process, arguments[0], separator, most, most_bytes)
+                process.wait()
+            finally:
+                timer.cancel()
+                process.end()
+            if late.is_set():
+                raise self.timed_out(arguments[0])
+            if process.returncode:
+                errors.seek(0)
+                raise self._failure_of(process, arguments[0], errors.read(_CHUNK))
+
+    def _records(
+        self, process: GitProcess, command: str, separator: bytes, most: int, most_bytes: int
+    ) -> Iterator[bytes]:
+        output, rest = cast("IO[bytes]", process.stdout), b""
+        while data := output.read(_CHUNK):
+            *complete, rest = (rest + data).split(separator)
+            most, most_bytes = most - len(complete), most_bytes - len(data)
+            if most < 0 or most_bytes < 0 or len(rest) > _LONGEST_RECORD:
+                raise self.too_large(command)
+            yield from filter(None, complete)
+        if rest:
+            yield rest
 
     def text(self, *arguments: str) -> str | None:
         """Return one line of output, or None if the command fails, unless it timed out."""
@@ -175,20 +242,25 @@ class Git:
                 raise
             return None
 
-    def start(self, *arguments: str, online: bool = False) -> "subprocess.Popen[bytes]":
+    def start(
+        self,
+        *arguments: str,
+        online: bool = False,
+        errors: int | IO[bytes] = subprocess.PIPE,
+        most_written: int | None = None,
+    ) -> GitProcess:
         """Start a git command. Only one that is ``online`` may fetch."""
-        try:
-            return subprocess.Popen(
-                ["git", "-C", str(self.folder), *arguments],
-                env=self._environment(online),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                # In a process group, so that ssh and other children end with it.
-                start_new_session=True,
-            )
-        except FileNotFoundError:
-            raise DocsRepoError("git was not found. Install git.", "fetch_failed") from None
+        environment = self._environment(online)
+        program = shutil.which("git", path=environment.get("PATH"))
+        if program is None:
+            raise DocsRepoError("git was not found. Install git.", "fetch_failed")
+        return GitProcess(
+            [program, "-C", str(self.folder), *arguments],
+            environment,
+            errors=errors,
+            most_memory=None if online else _MOST_MEMORY,
+            most_written=most_written,
+        )
 
     def timed_out(self, command: str) -> DocsRepoError:
         return DocsRepoError(
@@ -196,6 +268,19 @@ class Git:
             "the network, or raise FOOTNOTE_GIT_TIMEOUT.",
             "timeout",
         )
+
+    def too_large(self, command: str) -> DocsRepoError:
+        return DocsRepoError(
+            f"git {command} on {self.place} was ended: the repository has more than {MOST_ENTRIES}"
+            " files there, or too many or too deep folders. Name a smaller folder in"
+            " FOOTNOTE_DOCS_ROOT, or remove them from the repository.",
+            "too_large",
+        )
+
+    def _failure_of(self, process: GitProcess, command: str, errors: bytes) -> DocsRepoError:
+        if process.has_crashed:  # git's own recursion has no limit
+            return self.too_large(command)
+        return self.failure(command, errors.decode(errors="replace"))
 
     def failure(self, command: str, errors: str) -> DocsRepoError:
         lines = [line.strip() for line in errors.splitlines() if line.strip()]
@@ -216,7 +301,7 @@ class Git:
             if symptom := next((line for line in lines if re.search(pattern, line)), None):
                 kind, cure, reason = symptom_kind, symptom_cure, re.sub(r"^\w+: ", "", symptom)
                 break
-        if not self.remote:
+        if not self.remote and kind != "too_large":
             cure = "Make a full clone in its place."
         reason = without_password(reason).rstrip(".")
         return DocsRepoError(f"git {command} on {self.place} failed: {reason}. {cure}", kind)
@@ -263,26 +348,6 @@ class Git:
         return environment
 
 
-def kill(process: "subprocess.Popen[bytes]") -> None:
-    """End a git process with all its children."""
-    with suppress(ProcessLookupError, PermissionError):  # it has ended already
-        os.killpg(process.pid, signal.SIGKILL)
-
-
-def stop(process: "subprocess.Popen[bytes]") -> None:
-    """End a git process with all its children, and close its pipes."""
-    kill(process)
-    for pipe in (process.stdin, process.stdout, process.stderr):
-        if pipe:
-            pipe.close()
-    process.wait()
-
-
 def algorithm_of(id_: str | None) -> str:
     """Hash algorithm of a repository, by the length of one of its ids."""
     return "sha256" if id_ and len(id_) == 64 else "sha1"
-
-
-def records(output: bytes) -> list[bytes]:
-    """Split NUL-separated output."""
-    return [record for record in output.split(b"\0") if record]

@@ -8,9 +8,11 @@ from pathlib import Path
 from pydantic import BaseModel, Field, ValidationError
 
 from ingest.errors import DataFolderError
-from ingest.repo.git import Git, records
+from ingest.repo.git import MOST_ENTRIES, Git
 
-_COMMIT = re.compile(rb"\x01([0-9a-f]{40,64}) (\d+)\n?")
+_MOST_RECORDS = 10_000_000
+_MOST_BYTES = 1_000_000_000
+_COMMIT = re.compile(rb"\x01([0-9a-f]{40,64}) (\d{1,20})\n?")
 
 
 class _Memory(BaseModel):
@@ -51,13 +53,15 @@ def _changes(git: Git, span: str, root: str) -> dict[str, int]:
     shallow_file = git.folder / (git.text("rev-parse", "--git-path", "shallow") or "shallow")
     cut = set(shallow_file.read_bytes().split()) if shallow_file.is_file() else set()
     # Finding renames would need the content of files, which is fetched on demand.
-    log = git.run(
+    log = git.stream(
         *("log", "-z", "--name-only", "--no-renames", "--no-show-signature", "--no-ext-diff"),
         *("--format=%x01%H %ct", span, "--", *([f":(top,literal){root}"] if root else [])),
+        most=_MOST_RECORDS,
+        most_bytes=_MOST_BYTES,
     )
     times: dict[str, int] = {}
     time, true = 0, True
-    for record in records(log):
+    for record in log:
         path = record.lstrip(b"\n")
         if commit := _COMMIT.match(path):
             time, true = int(commit[2]), commit[1] not in cut
@@ -65,6 +69,8 @@ def _changes(git: Git, span: str, root: str) -> dict[str, int]:
         if path and true:
             name = path.decode(errors="replace")  # no file with such a name is indexed
             times[name] = max(time, times.get(name, 0))
+            if len(times) > MOST_ENTRIES:
+                raise git.too_large("log")
     return times
 
 

@@ -22,13 +22,16 @@ from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
 from ingest.errors import DocsRepoError
-from ingest.repo.git import Git, records
+from ingest.repo.git import Git
 
 _FACTS = ("--absolute-git-dir", "--git-common-dir", "--show-object-format", "--is-bare-repository")
 _ALTERNATES = Path("objects", "info", "alternates")
 _GRAPHS = ("commit-graph", "commit-graphs")
 
-_UPLOAD_PACK = "GIT_ALLOW_PROTOCOL= GIT_NO_LAZY_FETCH=1 git-upload-pack"
+_UPLOAD_PACK = (
+    "GIT_ALLOW_PROTOCOL= GIT_NO_LAZY_FETCH=1"
+    " git -c uploadpack.allowFilter=true -c uploadpack.allowAnySHA1InWant=true upload-pack"
+)
 """Runs in the remote repository and under its configuration, so all transports are off."""
 
 
@@ -124,8 +127,8 @@ class Repository:
         (git_dir / "HEAD").write_text("ref: refs/heads/none\n")
         for folder in ("refs", "info", "objects/info"):
             (git_dir / folder).mkdir(parents=True)
-        theirs = self.common_dir / "objects"
-        linked = [f"objects/{entry.name}" for entry in theirs.iterdir() if entry.name != "info"]
+        os.scandir(self.common_dir / "objects").close()
+        linked = [f"objects/{name}" for name in (*map("{:02x}".format, range(256)), "pack")]
         linked += [f"objects/info/{name}" for name in _GRAPHS]
         for name in (*linked, "info/exclude", "shallow"):
             _link(git_dir / name, self.common_dir / name)
@@ -152,8 +155,8 @@ class WorkTree:
 
     def files(self) -> list[str]:
         """Paths, from the docs folder, of files that are tracked or could be added."""
-        listing = self.git.run("ls-files", "-z", "--cached", "--others", "--exclude-standard")
-        return [os.fsdecode(name) for name in sorted(set(records(listing)))]
+        listing = self.git.stream("ls-files", "-z", "--cached", "--others", "--exclude-standard")
+        return [os.fsdecode(name) for name in sorted(set(listing))]
 
     def has_pushed(self, commit: str) -> bool:
         """Return True if a remote had this commit at the last fetch."""
