@@ -91,6 +91,7 @@ class Service:
                 channels=read_channels(config, collections),
                 owners=read_owners(config),
                 stale_after=stale_after,
+                outage=runs.outage,
             )
         )
         self.notices = Notices(
@@ -100,6 +101,7 @@ class Service:
             self.settings,
             index_settings.timezone,
             wanted=lambda channel: self.bot.channel(channel).change_notes,
+            runs=runs,
         )
 
     def _open_journal(self, index_settings: IndexSettings) -> Journal:

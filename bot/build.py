@@ -39,6 +39,7 @@ from bot.slack.clients import Clients
 from bot.slack.identity import Identity
 from bot.slack.people import People
 from ingest.index import Index
+from ingest.runs.outage import Outage
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,8 @@ class Parts:
     """Owner of documents -> the user group or person in Slack."""
     stale_after: timedelta = timedelta(days=2)
     """Age from which the index is called old."""
+    outage: Callable[[], Outage | None] = lambda: None
+    """Returns the failed ingests since the last good one, or None."""
     retries: Retries = field(default_factory=Retries)
 
 
@@ -110,6 +113,7 @@ def build_bot(parts: Parts) -> Bot:
         parts.last_run,
         parts.stale_after,
         lambda user: access.refusal(Asker(user)),
+        parts.outage,
     )
     events = MessageEvents(me, journal, handler, reviser, stopper)
     interactions = (

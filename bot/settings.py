@@ -54,6 +54,8 @@ class BotSettings(EnvironmentSettings):
     """Id of the channel that gets the weekly digest for the docs team; None: no digest."""
     digest_at: str = "0 9 * * 1"
     """Time of the digest: five cron fields, or a time of day."""
+    admin_channel: str | None = None
+    """Id of the channel that hears when the nightly ingest fails, and when it works again."""
     change_notes_days: int = Field(default=7, ge=0, le=60)
     """Age in days up to which threads get change notes, in channels that want them."""
     help_group: str | None = None

@@ -172,6 +172,10 @@ def _described(state: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     how = f": {last['error']}" if last and last["error"] else ""
     when = last["finished_at"] or last["started_at"] if last else ""
     yield "last run", f"{last['state']} {when}{how}" if last else "-"
+    if outage := state["outage"]:
+        tries = f"{outage['attempts']} failed run{'' if outage['attempts'] == 1 else 's'}"
+        next_try = outage["next_try_at"] or "with the next run"
+        yield "failing", f"since {outage['since']}, {tries}; next try {next_try}"
     if running := state["running"]:
         yield "running", f"{running['stage']} since {running['started_at']}"
     yield "next run", state["next_run_at"] or "not scheduled: no bot is running"

@@ -21,6 +21,7 @@ from bot.slack.clients import SLACK_FAILED, Clients, slack_error
 from bot.slack.message_links import permalink
 from ingest.documents import CollectionInfo
 from ingest.index import Index, IndexStatus
+from ingest.runs.outage import Outage
 from ingest.runs.record import IngestRun
 
 log = logging.getLogger(__name__)
@@ -53,6 +54,7 @@ class Home:
         last_run: LastRun,
         stale_after: timedelta,
         refusal: Callable[[str], str | None] = lambda _user: None,
+        outage: Callable[[], Outage | None] = lambda: None,
     ) -> None:
         """``refusal`` returns why a person may not see the home tab, in words for them, or None."""
         self._refusal = refusal
@@ -61,6 +63,7 @@ class Home:
         self._index = index
         self._last_run = last_run
         self._stale_after = stale_after
+        self._outage = outage
 
     def listeners(self) -> list[BoltListener]:
         return [BoltListener("event", "app_home_opened", self._opened)]
@@ -70,6 +73,7 @@ class Home:
             *index_lines(self._index.status(), self._stale_after, datetime.now(UTC)),
             *collection_lines(self._index.collections()),
             *run_lines(self._last_run()),
+            *outage_lines(self._outage()),
             *reply_lines(self._journal.replies_not_taken(time.time() - _DAY)),
         ]
 
@@ -137,7 +141,8 @@ def run_lines(last_run: IngestRun | None) -> list[str]:
     if last_run is None:
         return []
     if last_run.error:
-        return [f":warning: *Last ingest*: {last_run.state}: {escape(last_run.error)}"]
+        # The error itself may name hosts and addresses: `footnote status` shows it.
+        return [f":warning: *Last ingest*: {last_run.state}."]
     report = last_run.report or {}
     skipped = [s for s in report.get("skipped") or () if not _is_used(str(s["path"]))]
     lines = [
@@ -154,6 +159,17 @@ def run_lines(last_run: IngestRun | None) -> list[str]:
         )
     lines += [f":warning: {escape(str(warning))}" for warning in report.get("warnings", [])]
     return lines
+
+
+def outage_lines(outage: Outage | None) -> list[str]:
+    """Describe failed ingests: the cause, the time since when, and the next try."""
+    if outage is None:
+        return []
+    runs = counted(outage.attempts, "failed ingest")
+    next_try = outage.next_try_at or "with the next ingest"
+    return [
+        f":warning: {runs} since {outage.since}, because {outage.cause}. Next try: {next_try}.",
+    ]
 
 
 def reply_lines(replies: Sequence[NotTaken]) -> list[str]:

@@ -1,4 +1,4 @@
-"""The thread that posts the weekly digest and the notes on changed documents."""
+"""The thread that posts the weekly digest, and notes on changed documents and failed ingests."""
 
 import logging
 import threading
@@ -7,11 +7,13 @@ from collections.abc import Callable
 from bot.journal.claims import Journal
 from bot.notices.changes import Changes
 from bot.notices.digest import Digest
+from bot.notices.ingest_notice import IngestNotice
 from bot.notices.once import Announcements
 from bot.settings import BotSettings
 from bot.slack.clients import Clients
 from ingest.errors import FootnoteError
 from ingest.index import Index
+from ingest.runs.record import IngestRuns
 
 log = logging.getLogger(__name__)
 
@@ -21,7 +23,7 @@ _STOP_SECONDS = 5.0
 
 
 class Notices:
-    """Runs the digest and the change notes. ``wanted`` tells if a channel wants change notes."""
+    """Runs the digest, the change notes and the notes on ingests. ``wanted`` tells if a channel wants change notes."""
 
     def __init__(
         self,
@@ -31,11 +33,13 @@ class Notices:
         settings: BotSettings,
         timezone: str,
         wanted: Callable[[str], bool],
+        runs: IngestRuns,
     ) -> None:
         announcements = Announcements(journal, clients.post)
         self._tasks = (
             Changes(journal, index, announcements, wanted, settings.change_notes_days).tend,
             Digest(clients, journal, index, announcements, settings, timezone).tend,
+            IngestNotice(announcements, index, runs, settings.admin_channel).tend,
         )
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._work, name="notices", daemon=True)

@@ -119,14 +119,14 @@ def open_clone(remote: Remote, branch: str | None, data_dir: Path, timeout: floa
         data_dir.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise DataFolderError(data_dir, error.strerror) from error
-    branch, commit = newest_commit(Git(data_dir, timeout, remote), branch)
+    branch, commit = newest_commit(Git(data_dir, timeout, remote, fresh=True), branch)
     git = Git(folder, timeout, remote, git_dir=folder)
     if folder.exists():
         try:
             _update(git, commit)
             return Clone(git, branch, commit)
         except DocsRepoError as error:
-            if error.kind == "timeout":
+            if error.kind in ("timeout", "too_large"):
                 raise
             # The remote answered a moment ago, so the clone is damaged.
             log.warning("a new clone is made: %s", error)
@@ -190,7 +190,7 @@ def _replace(folder: Path, remote: Remote, commit: str, timeout: float) -> None:
         fresh.mkdir(parents=True)
     except OSError as error:
         raise DataFolderError(fresh, error.strerror) from error
-    git = Git(fresh, timeout, remote, git_dir=fresh)
+    git = Git(fresh, timeout, remote, git_dir=fresh, fresh=True)
     git.run("init", "--quiet", "--bare", f"--object-format={algorithm_of(commit)}", ".")
     git.run("config", "remote.origin.url", remote.url)
     _fetch(git, f"+{commit}:{DOCS_REF}")

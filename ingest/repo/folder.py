@@ -17,11 +17,14 @@ from ingest.repo.checkout import (
     root_parts,
 )
 from ingest.repo.commit import tree_entries
-from ingest.repo.git import Git, Remote, algorithm_of
+from ingest.repo.git import MOST_ENTRIES, Git, Remote, algorithm_of
 from ingest.repo.last_changed import last_changes
 from ingest.repo.local import WorkTree, open_work_tree
 from ingest.repo.owners import Owners
 from ingest.sources import DocsSource
+
+_SHOWN = 500
+"""Maximum number of characters of the path of a folder that cannot be read."""
 
 
 class FolderCheckout(Checkout):
@@ -94,11 +97,13 @@ class FolderCheckout(Checkout):
 
     def _taken(self, tree: WorkTree | None, data_dir: Path) -> list[Entry]:
         """Entries to read; the others go into ``skipped``."""
-        names = tree.files() if tree else _walked(self._docs)
+        unreadable: list[Skipped] = []
+        names = tree.files() if tree else _walked(self._docs, unreadable)
         entries = [entry for name in names if (entry := _entry(self._docs, name))]
         # The index is not part of the docs.
         entries = [e for e in entries if not (self._docs / e.path).is_relative_to(data_dir)]
         taken, self.skipped = self._selection.split(entries)
+        self.skipped += unreadable
         return self._identified(taken, tree.repository.object_format if tree else "sha1")
 
     def _identified(self, entries: list[Entry], algorithm: str) -> list[Entry]:
@@ -135,12 +140,28 @@ def _docs_folder(folder: Path, docs_root: str) -> Path:
     return docs
 
 
-def _walked(folder: Path) -> list[str]:
-    names = []
-    for place, folders, files in os.walk(folder):
-        folders[:] = [name for name in folders if name != ".git"]
-        links = [name for name in folders if (Path(place) / name).is_symlink()]
-        names += [(Path(place) / name).relative_to(folder).as_posix() for name in files + links]
+def _walked(folder: Path, skipped: list[Skipped]) -> list[str]:
+    """Paths of files and links below a folder; folders that cannot be read go into ``skipped``."""
+    names: list[str] = []
+    waiting = [""]
+    while waiting:
+        place = waiting.pop()
+        try:
+            with os.scandir(folder / place) as entries:
+                for entry in entries:
+                    name = f"{place}{entry.name}"
+                    if not entry.is_dir(follow_symlinks=False):
+                        names.append(name)
+                    elif entry.name != ".git":
+                        waiting.append(f"{name}/")
+                    if len(names) + len(waiting) > MOST_ENTRIES:
+                        raise DocsRepoError(
+                            f"{folder} has more than {MOST_ENTRIES} files and folders. Name a"
+                            " smaller folder in FOOTNOTE_DOCS_ROOT.",
+                            "too_large",
+                        )
+        except OSError as error:
+            skipped.append(Skipped(place.rstrip("/")[:_SHOWN], f"unreadable: {error.strerror}"))
     return names
 
 

@@ -45,7 +45,7 @@ MOST_ENTRIES = 500_000
 """Maximum number of files and links in a listing."""
 _MOST_BYTES = 200_000_000
 _LONGEST_RECORD = 64 << 10
-_MOST_MEMORY = 2 << 30
+_MOST_MEMORY = 1 << 30
 """Maximum number of bytes that a local command of git may allocate, where the system limits it."""
 _CHUNK = 64 << 10
 
@@ -163,6 +163,8 @@ class Git:
     git_dir: Path | None = NOWHERE
     """The repository; None lets git look for one in the folder, but not above the folder."""
     work_tree: Path | None = None
+    fresh: bool = False
+    """True while nothing is stored here, so that any damage is the remote's."""
 
     @property
     def place(self) -> str:
@@ -263,9 +265,10 @@ class Git:
         )
 
     def timed_out(self, command: str) -> DocsRepoError:
+        cure = "Check the network" if self.remote else "Look for a pipe among the files of its .git"
         return DocsRepoError(
-            f"git {command} on {self.place} was ended after {self.timeout:g} seconds. Check "
-            "the network, or raise FOOTNOTE_GIT_TIMEOUT.",
+            f"git {command} on {self.place} was ended after {self.timeout:g} seconds. {cure}, or"
+            " raise FOOTNOTE_GIT_TIMEOUT.",
             "timeout",
         )
 
@@ -278,7 +281,8 @@ class Git:
         )
 
     def _failure_of(self, process: GitProcess, command: str, errors: bytes) -> DocsRepoError:
-        if process.has_crashed:  # git's own recursion has no limit
+        # Git's own recursion has no limit, here and at a remote.
+        if process.has_crashed or b"died of signal" in errors:
             return self.too_large(command)
         return self.failure(command, errors.decode(errors="replace"))
 
@@ -303,6 +307,8 @@ class Git:
                 break
         if not self.remote and kind != "too_large":
             cure = "Make a full clone in its place."
+        elif self.fresh and kind in ("no_repository", "local_clone_corrupt"):
+            kind, cure = "fetch_failed", "Repair the repository at this address."
         reason = without_password(reason).rstrip(".")
         return DocsRepoError(f"git {command} on {self.place} failed: {reason}. {cure}", kind)
 

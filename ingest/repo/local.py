@@ -89,8 +89,8 @@ class Repository:
 
     def remote_heads(self) -> list[str]:
         """Id of the newest commit of each branch of each remote, as of the last fetch."""
-        listing = self._looking.run("for-each-ref", "--format=%(objectname)", "refs/remotes")
-        return listing.decode().split()
+        listing = ("for-each-ref", "--format=%(objectname)", "refs/remotes")
+        return [line.decode() for line in self._looking.stream(*listing, separator=b"\n")]
 
     def origin(self) -> str | None:
         """Address of the remote `origin`, or None.

@@ -42,7 +42,7 @@ def probe_docs_repo(source: DocsSource, data_dir: Path) -> str:
     if isinstance(place, Path):
         with FolderCheckout(place, source, data_dir) as checkout:
             return "; ".join((f"{place}, {len(checkout.files)} files", *checkout.warnings))
-    git = Git(Path.cwd(), min(source.git_timeout, 30.0), place)
+    git = Git(Path.cwd(), min(source.git_timeout, 30.0), place, fresh=True)
     branch, commit = newest_commit(git, source.branch)
     return f"{place.url}, branch {branch} at {commit[:10]}"
 

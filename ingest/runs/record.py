@@ -16,13 +16,18 @@ from typing import Any, Literal
 
 from ingest.documents import IngestReport
 from ingest.errors import DataFolderError, DocsRepoError
+from ingest.runs.outage import Outage
 
 log = logging.getLogger(__name__)
 
 RunState = Literal["requested", "running", "done", "partial", "failed", "skipped", "interrupted"]
-Reason = Literal["start", "schedule", "command"]
-OwnerFact = Literal["listener", "next_run_at"]
-"""Facts that the owner publishes: id of the process that takes requests, start of the next run."""
+Reason = Literal["start", "schedule", "command", "retry"]
+OwnerFact = Literal["listener", "next_run_at", "next_try_at", "outage_told"]
+"""Facts that the owner publishes.
+
+They are the id of the process that takes requests, the time of the next night's run, that of the
+next try after a failed run, and the notice about failed runs that people have read.
+"""
 
 KEEP = 200
 """Number of runs that are kept, the newest ones."""
@@ -161,8 +166,8 @@ class IngestRuns:
                 _now(),
                 CUT_OFF,
             )
-            self.publish("listener", None)
-            self.publish("next_run_at", None)
+            for fact in ("listener", "next_run_at", "next_try_at"):
+                self.publish(fact, None)
 
     def get(self, run_id: int) -> IngestRun | None:
         return self._one("id = ?", run_id)
@@ -170,6 +175,20 @@ class IngestRuns:
     def last(self) -> IngestRun | None:
         """Return the newest finished run, or None."""
         return self._one("state NOT IN ('requested', 'running') ORDER BY id DESC LIMIT 1")
+
+    def outage(self) -> Outage | None:
+        """Return the failed runs since the last good one, or None if the last one was good.
+
+        A failed run that somebody asked for may have had another source, so it does not count.
+        """
+        failed = self._all(
+            "state = 'failed' AND reason != 'command' AND id > (SELECT COALESCE(MAX(id), 0) FROM"
+            " runs WHERE state IN ('done', 'partial')) ORDER BY id"
+        )
+        if not failed:
+            return None
+        since, kind = failed[0].finished_at or failed[0].asked_at, failed[-1].error_kind or ""
+        return Outage(since, len(failed), kind, self.published("next_try_at"))
 
     def running(self) -> IngestRun | None:
         return self._one("state = 'running' ORDER BY id DESC LIMIT 1")
@@ -212,17 +231,18 @@ class IngestRuns:
             database.execute(statement, values)
 
     def _one(self, condition: str, *values: object) -> IngestRun | None:
+        return next(iter(self._all(condition, *values)), None)
+
+    def _all(self, condition: str, *values: object) -> list[IngestRun]:
         if not self._file.exists():
-            return None
+            return []
         with self._open() as database:
             query = f"SELECT * FROM runs WHERE {condition}"  # noqa: S608  # only literals from above
-            row = database.execute(query, values).fetchone()
-        if row is None:
-            return None
-        columns = dict(row)
-        columns["options"] = json.loads(columns["options"])
-        columns["report"] = json.loads(columns["report"]) if columns["report"] else None
-        return IngestRun(**columns)
+            rows = [dict(row) for row in database.execute(query, values)]
+        for columns in rows:
+            columns["options"] = json.loads(columns["options"])
+            columns["report"] = json.loads(columns["report"]) if columns["report"] else None
+        return [IngestRun(**columns) for columns in rows]
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:

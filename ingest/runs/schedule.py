@@ -1,7 +1,8 @@
-"""The schedule of ingests: at start, every night, and on request.
+"""The schedule of ingests: at start, every night, on request, and again after a failed run.
 
 One thread carries them out, one at a time. A failed run is logged in one line and recorded; the
-process and later runs continue.
+process and later runs continue. The record counts the failed runs, so that the pauses between them
+grow across restarts.
 """
 
 import logging
@@ -9,6 +10,7 @@ import os
 import queue
 import re
 import threading
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -18,8 +20,9 @@ from apscheduler.schedulers.background import BackgroundScheduler
 from apscheduler.triggers.cron import CronTrigger
 
 from ingest.embedding.embedder import Embedder
-from ingest.errors import FootnoteError, IngestError, SettingsError
+from ingest.errors import DataFolderError, FootnoteError, IngestError, SettingsError
 from ingest.index import Index
+from ingest.runs.outage import Outage
 from ingest.runs.record import IngestRuns, Reason
 from ingest.runs.runner import IngestStopped, Runner
 from ingest.settings import IndexSettings
@@ -28,13 +31,12 @@ log = logging.getLogger(__name__)
 
 MISFIRE_GRACE_SECONDS = 3 * 3600
 """Seconds that a nightly run may start late, because the laptop was asleep for example."""
-RETRY_MINUTES = 5.0
-"""Minutes until a failed run is repeated while nothing is indexed at all."""
 POLL_SECONDS = 0.5
 """Seconds between checks for a due run or a request."""
 STOP_SECONDS = 15.0
 """Seconds that ``stop`` waits for the current run."""
 
+_NEXT_TRY = "next try"
 _WEEKDAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat", "sun")
 
 
@@ -91,18 +93,20 @@ class Schedule:
         self._scheduler.shutdown(wait=False)
         self._runner.stop()
         self._worker.join(STOP_SECONDS)
-        self._runs.publish("listener", None)
-        self._runs.publish("next_run_at", None)
+        for fact in ("listener", "next_run_at", "next_try_at"):
+            self._runs.publish(fact, None)
 
     def _work(self) -> None:
         while not self._stopping.is_set():
             try:
                 worked = self._work_once()
             except FootnoteError as error:
-                log.warning("Ingest failed: %s", error)
+                if isinstance(error, DataFolderError):  # then the record lacks the failed run
+                    self._plan_next_try(_unrecorded())
+                log.warning("Ingest failed: %s%s", error, self._next_try_words())
                 worked = False
             except Exception:  # any failure: later runs must take place
-                log.exception("Ingest failed unexpectedly")
+                log.exception("Ingest failed unexpectedly.%s", self._next_try_words())
                 worked = False
             self._caught_up.set()
             if not worked:
@@ -128,14 +132,13 @@ class Schedule:
         return reason
 
     def _carry_out(self, run_id: int, options: dict[str, Any]) -> None:
+        self._runs.publish("next_try_at", None)
         try:
             report = self._runner.run(run_id, options)
         except IngestStopped:
             return
-        except Exception:  # any failure: an empty index could answer nothing until tomorrow
-            if self._answers_nothing():
-                self._retry_soon()
-            raise
+        finally:
+            self._plan_next_try(self._runs.outage())
         log.info(
             "Ingest: %d documents at %s; %d chunks added, %d changed, %d deleted, in %.1f s.",
             *(report.documents, report.revision, report.added, report.updated, report.deleted),
@@ -152,12 +155,32 @@ class Schedule:
         except IngestError:
             return True
 
-    def _retry_soon(self) -> None:
-        if not self._stopping.is_set():
-            soon = datetime.now(UTC) + timedelta(minutes=RETRY_MINUTES)
+    def _plan_next_try(self, outage: Outage | None) -> None:
+        """Plan another run after a failed one whose cause may go away, else none.
+
+        An empty index answers nothing, so then the cause does not matter.
+        """
+        at = None
+        if outage and not self._stopping.is_set() and (outage.may_heal or self._answers_nothing()):
+            at = datetime.now(UTC) + outage.pause
             self._scheduler.add_job(
-                self._due.put, "date", ("start",), run_date=soon, id="retry", replace_existing=True
+                self._due.put,
+                "date",
+                ("retry",),
+                run_date=at,
+                id=_NEXT_TRY,
+                replace_existing=True,
+                misfire_grace_time=None,
             )
+        elif self._scheduler.get_job(_NEXT_TRY):
+            self._scheduler.remove_job(_NEXT_TRY)
+        with suppress(DataFolderError):  # it says the same as the run's own error
+            self._runs.publish("next_try_at", at.isoformat(timespec="seconds") if at else None)
+
+    def _next_try_words(self) -> str:
+        job = self._scheduler.get_job(_NEXT_TRY) or self._scheduler.get_job("nightly")
+        at = job and job.next_run_time
+        return f" The next try is at {at.isoformat(timespec='seconds')}." if at else ""
 
     def _missed(self, event: JobExecutionEvent) -> None:
         when = event.scheduled_run_time.isoformat(timespec="minutes")
@@ -167,6 +190,11 @@ class Schedule:
     def _publish_next_run(self) -> None:
         at = self.next_run_at
         self._runs.publish("next_run_at", at.isoformat(timespec="seconds") if at else None)
+
+
+def _unrecorded() -> Outage:
+    """Return the outage of a data folder that cannot be written."""
+    return Outage(datetime.now(UTC).isoformat(timespec="seconds"), 2, DataFolderError.__name__)
 
 
 def last_due(trigger: CronTrigger, now: datetime, within: timedelta) -> datetime | None:

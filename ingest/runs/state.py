@@ -25,6 +25,7 @@ def read_state(settings: IndexSettings, now: datetime | None = None) -> dict[str
     report = (last.report if last else None) or {}
     age = (now or datetime.now(UTC)) - status.ingested_at if status.ingested_at else None
     hours = age.total_seconds() / 3600 if age else None
+    outage = runs.outage()
     return {
         **status.to_json(),
         "collections": [asdict(collection) for collection in collections],
@@ -35,5 +36,6 @@ def read_state(settings: IndexSettings, now: datetime | None = None) -> dict[str
         "warnings": report.get("warnings", []),
         "running": running.to_json() if running and owner else None,
         "next_run_at": runs.published("next_run_at") if owner else None,
+        "outage": outage.to_json() if outage else None,
         "owner": asdict(owner) if owner else None,
     }

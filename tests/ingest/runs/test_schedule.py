@@ -12,6 +12,7 @@ import pytest
 from ingest.data_folder import own_data_folder
 from ingest.errors import SettingsError
 from ingest.index import open_index
+from ingest.runs.outage import Outage
 from ingest.runs.record import IngestRun, IngestRuns
 from ingest.runs.schedule import Schedule, last_due, read_trigger
 from ingest.runs.state import read_state
@@ -122,7 +123,8 @@ def test_a_failed_run_is_one_line_and_the_next_one_goes_on(
         request = runs.request({"docs_repo": str(docs)})
         assert wait_for(over(runs, request)).state == "done"
     lines = [r.getMessage() for r in caplog.records if r.name == "ingest.runs.schedule"]
-    assert lines == [f"Ingest failed: {run.error}"]
+    [line] = lines
+    assert line.startswith(f"Ingest failed: {run.error} The next try is at ")
 
 
 def test_a_run_that_breaks_is_noted_too(
@@ -164,6 +166,58 @@ def test_the_run_comes_at_its_time(tmp_path: Path, docs: Path) -> None:
         job = schedule._scheduler.get_job("nightly")
         job.modify(next_run_time=datetime.now(UTC))
         wait_for(lambda: (run := runs.last()) and (run.reason, run.state) == ("schedule", "done"))
+
+
+def failed_runs(runs: IngestRuns, count: int) -> Callable[[], Outage | None]:
+    def look() -> Outage | None:
+        outage = runs.outage()
+        return outage if outage and outage.attempts >= count and outage.next_try_at else None
+
+    return look
+
+
+def minutes_to(outage: Outage) -> float:
+    last = datetime.fromisoformat(outage.next_try_at or "")
+    return round((last - datetime.now(UTC)).total_seconds() / 60)
+
+
+def try_now(schedule: Schedule) -> None:
+    schedule._scheduler.get_job("next try").modify(next_run_time=datetime.now(UTC))
+
+
+def test_a_failed_run_is_tried_again_with_growing_pauses_also_after_a_restart(
+    tmp_path: Path, docs: Path
+) -> None:
+    with scheduled(tmp_path, docs) as (_, runs):
+        wait_for(runs.last)
+    away = docs.rename(tmp_path / "away")
+    with scheduled(tmp_path, docs) as (schedule, runs):
+        assert minutes_to(wait_for(failed_runs(runs, 1))) == 1
+        try_now(schedule)
+        assert minutes_to(wait_for(failed_runs(runs, 2))) == 5
+    with scheduled(tmp_path, docs) as (schedule, runs):
+        outage = wait_for(failed_runs(runs, 3))
+        assert minutes_to(outage) == 15
+        state = read_state(IndexSettings(data_dir=tmp_path / "data"))["outage"]
+        assert (state["attempts"], state["next_try_at"]) == (3, outage.next_try_at)
+        away.rename(docs)
+        try_now(schedule)
+        run = wait_for(lambda: run if (run := runs.last()) and run.state == "done" else None)
+        assert run.reason == "retry"
+        assert wait_for(lambda: schedule._scheduler.get_job("next try") is None)
+        assert read_state(IndexSettings(data_dir=tmp_path / "data"))["outage"] is None
+
+
+def test_a_run_that_waits_for_a_confirmation_is_not_tried_again(tmp_path: Path, docs: Path) -> None:
+    with scheduled(tmp_path, docs) as (_, runs):
+        wait_for(runs.last)
+    (docs / "pay.md").unlink()
+    with scheduled(tmp_path, docs) as (schedule, runs):
+        outage = wait_for(runs.outage)
+        wait_for(lambda: not schedule.is_catching_up)
+        assert outage.kind == "LargeDeletion"
+        assert schedule._scheduler.get_job("next try") is None
+        assert read_state(IndexSettings(data_dir=tmp_path / "data"))["outage"]["attempts"] == 1
 
 
 @pytest.mark.parametrize(
