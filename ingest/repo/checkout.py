@@ -12,8 +12,10 @@ from ingest.documents import Revision, Skipped
 from ingest.errors import SettingsError
 from ingest.globs import Spec, spec
 from ingest.readers.loader import READERS
+from ingest.shorten import shorten_end
 from ingest.sources import DocsSource
 
+_LONGEST_PATH = 4096
 _TOO_LARGE = "huge"
 """First word of the reason for skipping a document that is too large."""
 
@@ -91,7 +93,8 @@ class Selection:
         for entry in sorted(entries, key=lambda entry: entry.path):
             if reason := self._reason_against(entry):
                 # A name that is not text cannot be stored or shown as it is.
-                name = entry.path.encode(errors="surrogateescape").decode(errors="replace")
+                short = shorten_end(entry.path, _LONGEST_PATH)
+                name = short.encode(errors="surrogateescape").decode(errors="replace")
                 skipped.append(Skipped(name, reason))
             else:
                 taken.append(entry)
@@ -103,6 +106,7 @@ class Selection:
             (entry.kind == "symlink", "symlink: links are not followed"),
             (entry.kind == "submodule", "submodule: another repository"),
             (entry.kind == "other", "unsupported: not a regular file"),
+            (len(entry.path) > _LONGEST_PATH, "unsupported: its path is too long for a file system"),
             (not _is_text(entry.path), "encoding: the file's name is not UTF-8"),
             (any(part.startswith(".") for part in path.parts), "hidden: its path has a dot name"),
             (

@@ -21,6 +21,7 @@ from ingest.repo.git import MOST_ENTRIES, Git, Remote, algorithm_of
 from ingest.repo.last_changed import last_changes
 from ingest.repo.local import WorkTree, open_work_tree
 from ingest.repo.owners import Owners
+from ingest.shorten import shorten_end
 from ingest.sources import DocsSource
 
 _SHOWN = 500
@@ -161,7 +162,8 @@ def _walked(folder: Path, skipped: list[Skipped]) -> list[str]:
                             "too_large",
                         )
         except OSError as error:
-            skipped.append(Skipped(place.rstrip("/")[:_SHOWN], f"unreadable: {error.strerror}"))
+            name = shorten_end(place.rstrip("/"), _SHOWN)
+            skipped.append(Skipped(name, f"unreadable: {error.strerror}"))
     return names
 
 

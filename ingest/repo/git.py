@@ -45,7 +45,7 @@ MOST_ENTRIES = 500_000
 """Maximum number of files and links in a listing."""
 _MOST_BYTES = 200_000_000
 _LONGEST_RECORD = 64 << 10
-_MOST_MEMORY = 1 << 30
+MOST_MEMORY = 1 << 30
 """Maximum number of bytes that a local command of git may allocate, where the system limits it."""
 _CHUNK = 64 << 10
 
@@ -197,7 +197,7 @@ class Git:
         self,
         *arguments: str,
         separator: bytes = b"\0",
-        most: int = MOST_ENTRIES,
+        most: int | None = None,
         most_bytes: int = _MOST_BYTES,
     ) -> Iterator[bytes]:
         """Yield the records of one git command as they come. Raises DocsRepoError.
@@ -211,7 +211,8 @@ class Git:
             timer = threading.Timer(self.timeout, lambda: (late.set(), process.kill_group()))
             timer.start()
             try:
-                yield from self._records(process, arguments[0], separator, most, most_bytes)
+                limits = (MOST_ENTRIES if most is None else most, most_bytes)
+                yield from self._records(process, arguments[0], separator, *limits)
                 process.wait()
             finally:
                 timer.cancel()
@@ -260,7 +261,7 @@ class Git:
             [program, "-C", str(self.folder), *arguments],
             environment,
             errors=errors,
-            most_memory=None if online else _MOST_MEMORY,
+            most_memory=None if online else MOST_MEMORY,
             most_written=most_written,
         )
 

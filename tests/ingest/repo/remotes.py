@@ -123,6 +123,17 @@ def silent_server() -> Iterator[int]:
         yield server.getsockname()[1]
 
 
+def ssh_stand_in(folder: Path) -> Path:
+    """A command for ``GIT_SSH_COMMAND`` that runs on this machine what git asks the host for.
+
+    It writes its arguments into the file ``asked`` in the folder.
+    """
+    ssh = folder / "ssh"
+    ssh.write_text(f'#!/bin/sh\necho "$@" >> {folder}/asked\nfor last; do :; done\nsh -c "$last"\n')
+    ssh.chmod(0o755)
+    return ssh
+
+
 def make_certificate(folder: Path) -> tuple[Path, Path]:
     """Certificate and key of 127.0.0.1."""
     certificate, key = folder / "server.pem", folder / "server.key"

@@ -16,7 +16,7 @@ from tests.ingest.repo.checkouts import (
     reasons,
     texts,
 )
-from tests.ingest.repo.remotes import DocsRemote, git
+from tests.ingest.repo.remotes import DocsRemote, git, ssh_stand_in
 
 
 def test_a_commit_is_read_with_its_dates_and_revision(remote: DocsRemote, tmp_path: Path) -> None:
@@ -31,11 +31,15 @@ def test_a_commit_is_read_with_its_dates_and_revision(remote: DocsRemote, tmp_pa
 
 
 @pytest.mark.parametrize("filters", [True, False])
-def test_each_run_sees_the_newest_commit(tmp_path: Path, filters: bool) -> None:
+def test_each_run_sees_the_newest_commit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, filters: bool
+) -> None:
     remote = DocsRemote(tmp_path, filters=filters)
+    monkeypatch.setenv("GIT_SSH_COMMAND", str(ssh_stand_in(tmp_path)))
     remote.write("docs/pay.md", PAY)
     remote.commit(date="2024-05-01T10:00:00Z")
-    options = docs_settings(tmp_path, remote.url)
+    # An address of ssh is served as its own configuration says.
+    options = docs_settings(tmp_path, f"deploy@docs.example:{remote.bare}")
     with open_docs(options) as before:
         old = before.files[0]
     remote.write("docs/new.md", "# New\n\nNew.\n")

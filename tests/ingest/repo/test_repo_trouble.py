@@ -10,7 +10,13 @@ from ingest.errors import DocsRepoError, SettingsError
 from ingest.repo.git import Git, Remote
 from ingest.settings import IndexSettings
 from tests.ingest.repo.checkouts import PAY, docs_settings, open_docs, problem, texts
-from tests.ingest.repo.remotes import DocsRemote, git, https_server, silent_server
+from tests.ingest.repo.remotes import (
+    DocsRemote,
+    git,
+    https_server,
+    silent_server,
+    ssh_stand_in,
+)
 from tests.waiting import wait_for
 
 
@@ -63,6 +69,27 @@ def test_content_that_rotted_is_noticed_and_the_next_run_is_sound(
     assert problem(error) == "local_clone_corrupt"
     with open_docs(options) as checkout:
         assert texts(checkout)["pay.md"] == PAY
+
+
+@pytest.mark.parametrize("harm", ["objects", "config"])
+@pytest.mark.parametrize("moved", [True, False])
+def test_damage_at_the_address_is_not_blamed_on_the_clone(
+    remote: DocsRemote, tmp_path: Path, harm: str, moved: bool
+) -> None:
+    options = docs_settings(tmp_path, remote.url)
+    if moved:
+        open_docs(options).close()
+        remote.write("docs/pay.md", "# Pay\n\nLater.\n")
+        remote.commit()
+    if harm == "objects":
+        damage_packs(remote.bare)
+    else:
+        (remote.bare / "config").write_text("[[[")
+    with pytest.raises(DocsRepoError) as error:
+        open_docs(options)
+    assert problem(error) in ("fetch_failed", "local_clone_corrupt")
+    assert "cloned again" not in str(error.value)
+    assert "the network" not in str(error.value)
 
 
 def test_what_somebody_leaves_in_the_clone_does_not_matter(
@@ -150,12 +177,7 @@ def test_refused_credentials_are_told_apart_and_not_repeated(
 def test_ssh_is_spoken_without_prompts(
     remote: DocsRemote, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ssh = tmp_path / "ssh"
-    ssh.write_text(
-        f'#!/bin/sh\necho "$@" >> {tmp_path}/asked\nfor last; do :; done\nsh -c "$last"\n'
-    )
-    ssh.chmod(0o755)
-    monkeypatch.setenv("GIT_SSH_COMMAND", str(ssh))
+    monkeypatch.setenv("GIT_SSH_COMMAND", str(ssh_stand_in(tmp_path)))
     with open_docs(docs_settings(tmp_path, f"deploy@docs.example:{remote.bare}")) as checkout:
         assert texts(checkout)["pay.md"] == PAY
     asked = (tmp_path / "asked").read_text()
