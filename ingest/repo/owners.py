@@ -5,8 +5,11 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
-from pathspec import GitIgnoreSpec
+from ingest.repo.owner_globs import owner_glob
 
+MOST_RULES = 5_000
+"""Maximum number of rules, the last ones: each costs a comparison for each file."""
+_LONGEST_PATTERN = 1_000
 PLACES = (".github/CODEOWNERS", ".gitlab/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS")
 
 
@@ -14,12 +17,12 @@ PLACES = (".github/CODEOWNERS", ".gitlab/CODEOWNERS", "CODEOWNERS", "docs/CODEOW
 class Owners:
     """The rules of one CODEOWNERS file, in order."""
 
-    rules: tuple[tuple[GitIgnoreSpec, bool, str], ...] = ()
-    """Pattern, whether it matches direct children only, owners."""
+    rules: tuple[tuple[re.Pattern[str], str], ...] = ()
+    """Pattern, owners."""
 
     @staticmethod
     def parse(text: str) -> "Owners":
-        rules = []
+        rules: list[tuple[str, str]] = []
         section_owners = ""
         for line in text.splitlines():
             line = re.sub(r"(^|\s)#.*", "", line).strip()
@@ -28,11 +31,13 @@ class Owners:
                 section_owners = section[1].strip()
             elif line and not line.startswith("!"):
                 pattern, *owners = re.split(r"(?<!\\)\s+", line, maxsplit=1)
-                with suppress(ValueError):  # not a valid pattern
-                    spec = GitIgnoreSpec.from_lines([pattern])
-                    owner = owners[0] if owners else section_owners
-                    rules.append((spec, pattern.endswith("/*"), owner))
-        return Owners(tuple(rules))
+                rules.append((pattern, owners[0] if owners else section_owners))
+        compiled = []
+        for pattern, owner in rules[-MOST_RULES:]:
+            with suppress(re.error):  # not a valid pattern
+                if len(pattern) <= _LONGEST_PATTERN and (glob := owner_glob(pattern)):
+                    compiled.append((glob, owner))
+        return Owners(tuple(compiled))
 
     @staticmethod
     def first(find: Callable[[str], bytes | None]) -> "Owners":
@@ -42,8 +47,7 @@ class Owners:
 
     def of(self, path: str) -> str | None:
         """Return the owners of a file by its path from the top of the repo, or None."""
-        folder = path.rpartition("/")[0]
-        for pattern, direct_only, owners in reversed(self.rules):
-            if pattern.match_file(path) and not (direct_only and pattern.match_file(folder)):
+        for pattern, owners in reversed(self.rules):
+            if pattern.match(path):
                 return owners or None
         return None
