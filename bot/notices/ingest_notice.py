@@ -62,7 +62,9 @@ class IngestNotice:
             self._runs.publish("outage_told", None)
 
 
-def failed_note(outage: Outage, ingested_at: datetime | None, next_run_at: str | None) -> SlackMessage:
+def failed_note(
+    outage: Outage, ingested_at: datetime | None, next_run_at: str | None
+) -> SlackMessage:
     """Return the note on failed runs. Pure."""
     age = f"as they were at {_minute(ingested_at)}" if ingested_at else "from nothing yet"
     next_at = outage.next_try_at or next_run_at
@@ -84,4 +86,3 @@ def healed_note() -> SlackMessage:
 
 def _minute(moment: datetime) -> str:
     return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
-

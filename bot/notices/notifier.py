@@ -23,7 +23,10 @@ _STOP_SECONDS = 5.0
 
 
 class Notices:
-    """Runs the digest, the change notes and the notes on ingests. ``wanted`` tells if a channel wants change notes."""
+    """Runs the digest, the change notes and the notes on ingests.
+
+    ``wanted`` tells if a channel wants change notes.
+    """
 
     def __init__(
         self,

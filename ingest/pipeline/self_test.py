@@ -27,6 +27,8 @@ FIRST = 5
 MOST = 1_000
 """Maximum number of questions that are asked."""
 META = "self_test"
+_MOST_LINES = 10 * MOST
+"""Maximum number of lines that are read: each line may be a fault."""
 _WARNED = 3
 """Maximum number of faulty lines that are reported, and of questions that a warning names."""
 
@@ -98,7 +100,8 @@ def read_self_test(checkout: Checkout) -> SelfTestQuestions:
     documents = {file.path for file in checkout.files}
     questions: dict[str, SelfTestQuestion] = {}
     faults: list[str] = []
-    for number, line in enumerate(data.decode(errors="replace").lstrip("\ufeff").splitlines(), 1):
+    lines = data.decode(errors="replace").lstrip("\ufeff").splitlines()
+    for number, line in enumerate(lines[:_MOST_LINES], 1):
         if not line.strip():
             continue
         try:
@@ -112,7 +115,7 @@ def read_self_test(checkout: Checkout) -> SelfTestQuestions:
             faults.append(f"{path}, line {number} was left out: there is no page {paths}.")
             continue
         questions[question.question] = question
-    if len(questions) > MOST:
+    if len(questions) > MOST or len(lines) > _MOST_LINES:
         faults.append(f"{path}: only the first {MOST:,} questions are asked.")
     if len(faults) > _WARNED:
         faults[_WARNED:] = [f"{path}: {len(faults) - _WARNED} more lines were left out."]

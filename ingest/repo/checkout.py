@@ -106,7 +106,10 @@ class Selection:
             (entry.kind == "symlink", "symlink: links are not followed"),
             (entry.kind == "submodule", "submodule: another repository"),
             (entry.kind == "other", "unsupported: not a regular file"),
-            (len(entry.path) > _LONGEST_PATH, "unsupported: its path is too long for a file system"),
+            (
+                len(entry.path) > _LONGEST_PATH,
+                "unsupported: its path is too long",
+            ),
             (not _is_text(entry.path), "encoding: the file's name is not UTF-8"),
             (any(part.startswith(".") for part in path.parts), "hidden: its path has a dot name"),
             (

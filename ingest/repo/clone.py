@@ -14,7 +14,8 @@ from pathlib import Path
 from pydantic import BaseModel, ValidationError
 
 from ingest.errors import DataFolderError, DocsRepoError
-from ingest.repo.git import Git, Remote, algorithm_of
+from ingest.repo.git import Git, algorithm_of
+from ingest.repo.git_address import Remote
 from ingest.repo.local import check_served, folder_of, serving
 
 log = logging.getLogger(__name__)
@@ -35,10 +36,10 @@ class Clone:
     commit: str
 
     def fetch_blobs(self, ids: set[str], root: str, most: int) -> set[str]:
-        """Fetch missing contents at once, and return the ids of those with more than ``most`` bytes.
+        """Fetch missing contents, and return the ids of those with more than ``most`` bytes.
 
         Git by itself would fetch them one by one. ``root`` is a folder that has them all. A server
-        tells no sizes, and cannot leave out a content that is asked for by its id. So the pack has
+        does not tell sizes, and leaves out no content that is asked for by its id. So the pack has
         a limit; if it would be larger, the folder is asked for without its large contents.
         """
         huge = HugeContents.read(self.git.folder, most)

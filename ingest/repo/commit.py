@@ -8,7 +8,8 @@ from ingest.documents import Revision
 from ingest.errors import DocsRepoError
 from ingest.repo.checkout import Checkout, Entry, File, Selection, content_id, root_parts
 from ingest.repo.clone import Clone, discard, open_clone
-from ingest.repo.git import Git, Remote, algorithm_of
+from ingest.repo.git import Git, algorithm_of
+from ingest.repo.git_address import Remote
 from ingest.repo.git_process import GitProcess
 from ingest.repo.last_changed import last_changes
 from ingest.repo.owners import Owners

@@ -17,7 +17,8 @@ from ingest.repo.checkout import (
     root_parts,
 )
 from ingest.repo.commit import tree_entries
-from ingest.repo.git import MOST_ENTRIES, Git, Remote, algorithm_of
+from ingest.repo.git import MOST_ENTRIES, Git, algorithm_of
+from ingest.repo.git_address import Remote
 from ingest.repo.last_changed import last_changes
 from ingest.repo.local import WorkTree, open_work_tree
 from ingest.repo.owners import Owners

@@ -1,4 +1,4 @@
-"""Git addresses, and the calls of the system git.
+"""The calls of the system git.
 
 Git never asks questions and never searches for a repository: each command works in a git dir of
 Footnote's or in none, so that only Footnote's and the user's own configuration apply (``local`` has
@@ -17,9 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, cast
-from urllib.parse import quote, unquote, urlsplit, urlunsplit
+from urllib.parse import urlsplit
 
 from ingest.errors import DocsRepoError, DocsRepoProblem
+from ingest.repo.git_address import Remote, without_password
 from ingest.repo.git_process import GitProcess
 
 _KEPT_FROM_GIT = ("GIT_", "FOOTNOTE_", "SLACK_", "ANTHROPIC_", "CHROMA_", "DATABASE_URL")
@@ -49,7 +50,6 @@ MOST_MEMORY = 1 << 30
 """Maximum number of bytes that a local command of git may allocate, where the system limits it."""
 _CHUNK = 64 << 10
 
-_TOKEN_LENGTH = 20
 _HELPER = '!f() { echo "username=$FOOTNOTE_USERNAME"; echo "password=$FOOTNOTE_TOKEN"; }; f'
 
 _UNHELPFUL = (
@@ -102,55 +102,6 @@ _SYMPTOMS: tuple[tuple[DocsRepoProblem, str, str], ...] = (
 
 _EXCEPTION = re.compile(r"git config --global --add safe\.directory .+")
 """The command that git suggests for trusting a repository of another user."""
-
-
-@dataclass(frozen=True)
-class Remote:
-    """A git address, and apart from it the credentials."""
-
-    url: str
-    """Address without password: shown, stored and passed to git."""
-    username: str | None = None
-    token: str | None = None
-
-    @staticmethod
-    def parse(address: str, token: str | None = None) -> "Remote":
-        """Split an address into address and credentials. Raises DocsRepoError."""
-        if re.match(r"[\w.-]+@[\w.-]+:(?!//)", address):  # git@host:group/repo.git
-            return Remote(address)
-        # Text before an @ may be a secret, even in an address that makes no sense otherwise.
-        refused = DocsRepoError(
-            f"{address.rpartition('@')[2]!r} is not an address footnote reads from. "
-            "Use https://…, ssh://…, user@host:path, file://… or a folder that exists.",
-            "transport_refused",
-        )
-        try:
-            parts = urlsplit(address)
-            _ = parts.port  # raises ValueError for a malformed port
-        except ValueError:
-            raise refused from None
-        if parts.scheme not in ("https", "ssh", "file") or not address.isprintable():
-            raise refused
-        host = parts.netloc.rpartition("@")[2]
-        if host.startswith("-"):
-            raise DocsRepoError(f"{host} is not a host name.", "transport_refused")
-        username = unquote(parts.username) if parts.username else None
-        # The user of an ssh address names the account and is not a secret.
-        login = f"{quote(username)}@" if username and parts.scheme == "ssh" else ""
-        url = urlunsplit((parts.scheme, login + host, parts.path, "", ""))
-        if parts.scheme != "https":
-            return Remote(url)
-        secret = token or (unquote(parts.password) if parts.password else None)
-        if username and not secret and len(username) >= _TOKEN_LENGTH:
-            username, secret = None, username  # some people write https://TOKEN@host/…
-        if secret and not username:
-            username = "x-token-auth" if host == "bitbucket.org" else "x-access-token"
-        return Remote(url, username, secret.strip() if secret else None)
-
-
-def without_password(text: str) -> str:
-    """Remove user and password from the addresses in a text for people."""
-    return re.sub(r"(?<!\w)(\w++://)[^/\s@]++@", r"\1", text)
 
 
 @dataclass(frozen=True)
@@ -208,7 +159,12 @@ class Git:
         with TemporaryFile() as errors:
             process = self.start(*arguments, errors=errors)
             late = threading.Event()
-            timer = threading.Timer(self.timeout, lambda: (late.set(), process.kill_group()))
+
+            def give_up() -> None:
+                late.set()
+                process.kill_group()
+
+            timer = threading.Timer(self.timeout, give_up)
             timer.start()
             try:
                 limits = (MOST_ENTRIES if most is None else most, most_bytes)

@@ -12,7 +12,8 @@ from ingest.repo.checkout import Checkout, File
 from ingest.repo.clone import newest_commit
 from ingest.repo.commit import CommitCheckout
 from ingest.repo.folder import FolderCheckout
-from ingest.repo.git import Git, Remote
+from ingest.repo.git import Git
+from ingest.repo.git_address import Remote
 from ingest.sources import DocsSource
 
 __all__ = ["Checkout", "File", "open_checkout"]

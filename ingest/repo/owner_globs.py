@@ -7,7 +7,7 @@ where another star follows. So the time for a path does not explode with the num
 import re
 from itertools import groupby
 
-_TOKENS = re.compile(r"\\.|\[[!^]?\]?[^\]\n]*\]|\*|[^\\*]|\\", re.DOTALL)
+_CHARACTERS = re.compile(r"\\.|\[[!^]?\]?[^\]\n]*\]|\*|[^\\*]|\\", re.DOTALL)
 _END = r"(?=/|\Z)"
 
 
@@ -56,11 +56,11 @@ def _path(parts: list[str], end: str) -> str:
 def _part(glob: str) -> str:
     """Expression for one part of a path."""
     pieces = [""]
-    for token in _TOKENS.findall(glob):
-        if token == "*":
+    for character in _CHARACTERS.findall(glob):
+        if character == "*":
             pieces.append("")
         else:
-            pieces[-1] += _character(token)
+            pieces[-1] += _character(character)
     first, *more = pieces
     if not more:
         return first
@@ -69,11 +69,11 @@ def _part(glob: str) -> str:
     return first + "".join(f"(?>[^/]*?{piece})" for piece in middle) + f"{some}{last}{_END}"
 
 
-def _character(token: str) -> str:
-    if token == "?":
+def _character(character: str) -> str:
+    if character == "?":
         return "[^/]"
-    if len(token) > 2 and token[0] == "[":
-        is_negated = token[1] in "!^"
-        body = token[2 if is_negated else 1 : -1].replace("\\", r"\\").replace("[", r"\[")
+    if len(character) > 2 and character[0] == "[":
+        is_negated = character[1] in "!^"
+        body = character[2 if is_negated else 1 : -1].replace("\\", r"\\").replace("[", r"\[")
         return f"(?!/)[{'^' if is_negated else ''}{body}]"
-    return re.escape(token[1:] if len(token) == 2 and token[0] == "\\" else token)
+    return re.escape(character[1:] if len(character) == 2 and character[0] == "\\" else character)

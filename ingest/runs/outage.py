@@ -1,4 +1,4 @@
-"""Failed runs since the last good one -> an Outage: how long it lasts, why, and when to try again."""
+"""Failed runs since the last good one -> an Outage: its begin, cause and next try."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -27,9 +27,9 @@ _CAUSES = {
     "EmbedderError": "the embedding model fails",
     "SettingsError": "a setting is missing or wrong",
 }
-_MAY_HEAL = frozenset(
-    "fetch_failed timeout local_clone_corrupt no_repository not_a_folder StoreAway DataFolderError"
-    " IndexDamaged".split()
+_MAY_HEAL = (
+    *("fetch_failed", "timeout", "local_clone_corrupt", "no_repository", "not_a_folder"),
+    *("StoreAway", "DataFolderError", "IndexDamaged"),
 )
 """Kinds of errors that may go away although nobody changes settings or docs."""
 

@@ -61,7 +61,9 @@ def posted(slack: Slack) -> list[str]:
     return [post["text"] for post in slack.posts()]
 
 
-def test_a_failure_that_lasts_is_told_once_and_so_is_its_end(slack: Slack, replica: Replica) -> None:
+def test_a_failure_that_lasts_is_told_once_and_so_is_its_end(
+    slack: Slack, replica: Replica
+) -> None:
     notice, runs = replica("a")
     fail(runs)
     notice.tend(NOW)

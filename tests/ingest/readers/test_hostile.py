@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from ingest.documents import Revision
 from ingest.errors import DocsRepoError, SettingsError
 from ingest.permalinks import permalink
-from ingest.repo.git import Remote
+from ingest.repo.git_address import Remote
 from ingest.repo.owners import Owners
 from ingest.runs.schedule import read_trigger
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from ingest.errors import DocsRepoError, SettingsError
-from ingest.repo.git import Git, Remote
+from ingest.repo.git import Git
+from ingest.repo.git_address import Remote
 from ingest.settings import IndexSettings
 from tests.ingest.repo.checkouts import PAY, docs_settings, open_docs, problem, texts
 from tests.ingest.repo.remotes import (
