@@ -16,7 +16,7 @@ from pydantic import BaseModel, ValidationError
 from ingest.errors import DataFolderError, DocsRepoError
 from ingest.repo.git import Git, algorithm_of
 from ingest.repo.git_address import Remote
-from ingest.repo.local import check_served, folder_of, serving
+from ingest.repo.local import check_served, folder_of, served_sizes, serving
 
 log = logging.getLogger(__name__)
 
@@ -38,12 +38,16 @@ class Clone:
     def fetch_blobs(self, ids: set[str], root: str, most: int) -> set[str]:
         """Fetch missing contents, and return the ids of those with more than ``most`` bytes.
 
-        Git by itself would fetch them one by one. ``root`` is a folder that has them all. A server
-        does not tell sizes, and leaves out no content that is asked for by its id. So the pack has
-        a limit; if it would be larger, the folder is asked for without its large contents.
+        Git by itself would fetch them one by one. ``root`` is a folder that has them all. A remote
+        server does not tell sizes, and leaves out no content that is asked for by its id. So the
+        pack has a limit; if it would be larger, the folder is asked for without large contents.
         """
         huge = HugeContents.read(self.git.folder, most)
         missing = self._missing(ids - huge.ids, root)
+        sizes = served_sizes(self.git.place, self.git.timeout, missing) if missing else {}
+        if left_out := {blob for blob in missing if sizes.get(blob, 0) > most}:
+            huge.add(left_out)
+            missing -= left_out
         if not missing:
             return ids & huge.ids
         wanted = "\n".join(sorted(missing)).encode()

@@ -218,17 +218,33 @@ def serving(address: str) -> tuple[str, ...]:
 
 def check_served(address: str, timeout: float) -> None:
     """Raise DocsRepoError for a local repository that git distrusts, or that borrows objects."""
-    folder = folder_of(address)
-    if folder is None:
-        return
-    # Git itself searches these places in this order.
-    places = (Path(f"{folder}{suffix}") for suffix in ("/.git", "", ".git/.git", ".git"))
-    served = (Repository.at(place, timeout) for place in places if place.is_dir())
-    repository = next(filter(None, served), None)
+    repository = _served(address, timeout)
     alternates = repository and repository.common_dir / _ALTERNATES
     if alternates and alternates.is_file() and alternates.read_bytes().strip():
         raise DocsRepoError(
-            f"{folder} borrows objects of another repository ({alternates}), which is not"
-            " followed. Make a full clone of it, and give that one.",
+            f"{folder_of(address)} borrows objects of another repository ({alternates}), which is"
+            " not followed. Make a full clone of it, and give that one.",
             "not_trusted",
         )
+
+
+def served_sizes(address: str, timeout: float, ids: set[str]) -> dict[str, int]:
+    """Return the sizes of contents that a repository on this machine serves; empty for others."""
+    repository = _served(address, timeout)
+    if repository is None:
+        return {}
+    asked = "".join(f"{blob}\n" for blob in sorted(ids)).encode()
+    with repository.reading(repository.folder) as git:
+        answer = git.run("cat-file", "--batch-check=%(objectname) %(objectsize)", stdin=asked)
+    pairs = (line.decode().split() for line in answer.splitlines())
+    return {blob: int(size) for blob, size in pairs if size.isdigit()}
+
+
+def _served(address: str, timeout: float) -> Repository | None:
+    folder = folder_of(address)
+    if folder is None:
+        return None
+    # Git itself searches these places in this order.
+    places = (Path(f"{folder}{suffix}") for suffix in ("/.git", "", ".git/.git", ".git"))
+    served = (Repository.at(place, timeout) for place in places if place.is_dir())
+    return next(filter(None, served), None)

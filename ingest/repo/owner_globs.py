@@ -74,6 +74,8 @@ def _character(character: str) -> str:
         return "[^/]"
     if len(character) > 2 and character[0] == "[":
         is_negated = character[1] in "!^"
-        body = character[2 if is_negated else 1 : -1].replace("\\", r"\\").replace("[", r"\[")
+        body = character[2 if is_negated else 1 : -1]
+        # Python reads `--`, `&&`, `||`, `~~` and `[` in a set as operators of its own.
+        body = re.sub(r"[\\\[&|~]", r"\\\g<0>", re.sub("--+", "-", body))
         return f"(?!/)[{'^' if is_negated else ''}{body}]"
     return re.escape(character[1:] if len(character) == 2 and character[0] == "\\" else character)

@@ -51,6 +51,11 @@ def test_stars_and_sets_stay_within_a_folder(pattern: str, path: str, matches: b
     assert (Owners.parse(f"{pattern} @team").of(path) == "@team") == matches
 
 
+@given(st.text("[]!^a-b&~|*?/\\\\.# ", max_size=12), st.text("ab/-&[", min_size=1, max_size=8))
+def test_whatever_a_pattern_holds_it_matches_or_not(pattern: str, path: str) -> None:
+    Owners.parse(f"{pattern} @team").of(path)
+
+
 @pytest.mark.parametrize("piece", ["*a", "*?a", "**/a", "a*", "*[ab]"])
 def test_the_time_for_a_path_does_not_explode_with_the_stars(piece: str) -> None:
     path = "/".join(["a" * 60] * 4) + "b.md"
