@@ -94,6 +94,7 @@ def _sandbox_settings(sandbox: Sandbox) -> BotSettings:
             "slack_api_url": sandbox.api_url,
             "database_url": None,
             "digest_channel": None,
+            "admin_channel": None,
         }
     )
 

@@ -7,7 +7,7 @@ where another star follows. So the time for a path does not explode with the num
 import re
 from itertools import groupby
 
-_CHARACTERS = re.compile(r"\\.|\[[!^]?\]?[^\]\n]*\]|\*|[^\\*]|\\", re.DOTALL)
+_CHARACTERS = re.compile(r"\\.|\[[!^]?\]?[^][]*\]|\*|[^\\*]|\\", re.DOTALL)
 _END = r"(?=/|\Z)"
 
 
@@ -27,7 +27,7 @@ def owner_glob(pattern: str) -> re.Pattern[str] | None:
     while parts and parts[-1] == "**":
         parts.pop()
     if not parts:
-        return re.compile("[^/]+/" if is_folder else "")
+        parts, below_only = ["*"], is_folder
     # `docs/*` names the files in a folder, not those below it, as on the code hosts.
     end = r"\Z" if pattern.endswith("/*") else "/" if below_only else _END
     return re.compile(_path(parts, end))
@@ -75,7 +75,7 @@ def _character(character: str) -> str:
     if len(character) > 2 and character[0] == "[":
         is_negated = character[1] in "!^"
         body = character[2 if is_negated else 1 : -1]
-        # Python reads `--`, `&&`, `||`, `~~` and `[` in a set as operators of its own.
-        body = re.sub(r"[\\\[&|~]", r"\\\g<0>", re.sub("--+", "-", body))
+        # Python reads `--`, `&&`, `||` and `~~` in a set as operators of its own.
+        body = re.sub(r"[\\&|~]", r"\\\g<0>", re.sub("--+", "-", body))
         return f"(?!/)[{'^' if is_negated else ''}{body}]"
     return re.escape(character[1:] if len(character) == 2 and character[0] == "\\" else character)
