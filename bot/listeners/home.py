@@ -141,8 +141,9 @@ def run_lines(last_run: IngestRun | None) -> list[str]:
     if last_run is None:
         return []
     if last_run.error:
-        # The error itself may name hosts and addresses: `footnote status` shows it.
-        return [f":warning: *Last ingest*: {last_run.state}."]
+        # The error of a failed run may name hosts and addresses: `footnote status` shows it.
+        why = f": {escape(last_run.error)}" if last_run.state != "failed" else "."
+        return [f":warning: *Last ingest*: {last_run.state}{why}"]
     report = last_run.report or {}
     skipped = [s for s in report.get("skipped") or () if not _is_used(str(s["path"]))]
     lines = [

@@ -139,6 +139,11 @@ def is_too_large(skipped: Skipped) -> bool:
     return skipped.reason.startswith(_TOO_LARGE)
 
 
+def too_large_to_use(path: str, most: int) -> str:
+    """Return the warning for a file of settings that is too large."""
+    return f"{path} is ignored: it has more than {most} bytes (FOOTNOTE_MAX_FILE_BYTES)."
+
+
 def content_id(data: bytes, algorithm: str = "sha1") -> str:
     """Return the id that git gives to a file with this content."""
     digest = hashlib.new(algorithm, b"blob %d\0" % len(data), usedforsecurity=False)

@@ -26,6 +26,9 @@ DOCS_REF = "refs/footnote/docs"
 SMALL_PACK = 20_000_000
 """Bytes of a pack that is fetched without a look at the sizes of its contents."""
 
+_MOST_OBJECTS = 10_000_000
+_MOST_BYTES = 1_000_000_000
+
 
 @dataclass(frozen=True)
 class Clone:
@@ -80,6 +83,8 @@ class Clone:
             *("rev-list", "--objects", "--missing=print", "--no-object-names"),
             f"{self.commit}:{root}",
             separator=b"\n",
+            most=_MOST_OBJECTS,
+            most_bytes=_MOST_BYTES,
         )
         return {line[1:].decode() for line in listing if line.startswith(b"?")} & ids
 

@@ -6,7 +6,15 @@ from typing import IO, cast
 
 from ingest.documents import Revision
 from ingest.errors import DocsRepoError
-from ingest.repo.checkout import Checkout, Entry, File, Selection, content_id, root_parts
+from ingest.repo.checkout import (
+    Checkout,
+    Entry,
+    File,
+    Selection,
+    content_id,
+    root_parts,
+    too_large_to_use,
+)
 from ingest.repo.clone import Clone, discard, open_clone
 from ingest.repo.git import Git, algorithm_of
 from ingest.repo.git_address import Remote
@@ -75,7 +83,7 @@ class CommitCheckout(Checkout):
         if clone.fetch_blobs({blob}, folder, self._max_bytes) or (
             _sizes(clone, [blob])[blob] > self._max_bytes
         ):
-            self.warnings.append(f"{path} is ignored: it has more than {self._max_bytes} bytes.")
+            self.warnings.append(too_large_to_use(path, self._max_bytes))
             return None
         return self._blobs.read(blob)
 

@@ -15,6 +15,7 @@ from ingest.repo.checkout import (
     content_id,
     is_too_large,
     root_parts,
+    too_large_to_use,
 )
 from ingest.repo.commit import tree_entries
 from ingest.repo.git import MOST_ENTRIES, Git, algorithm_of
@@ -87,7 +88,12 @@ class FolderCheckout(Checkout):
     def find(self, path: str) -> bytes | None:
         file = self._top / path
         try:
-            return file.read_bytes() if file.is_file() and not file.is_symlink() else None
+            if not file.is_file() or file.is_symlink():
+                return None
+            if file.stat().st_size > self._selection.max_bytes:
+                self.warnings.append(too_large_to_use(path, self._selection.max_bytes))
+                return None
+            return file.read_bytes()
         except OSError:
             return None
 

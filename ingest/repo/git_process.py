@@ -37,6 +37,8 @@ exit "$code"
 _BLOCK = 512
 """Bytes of a block, the unit of ``ulimit -f``."""
 _UNLIMITED = "unlimited"
+_USAGE = 129
+"""The largest code with which git ends by itself; above it are the codes of signals."""
 
 
 class GitProcess(subprocess.Popen[bytes]):
@@ -96,4 +98,5 @@ class GitProcess(subprocess.Popen[bytes]):
     @property
     def has_crashed(self) -> bool:
         """True if a signal ended git, such as that of a full stack."""
-        return self.returncode is not None and (self.returncode < 0 or self.returncode > 128)
+        code = self.returncode or 0
+        return code < 0 or code > _USAGE

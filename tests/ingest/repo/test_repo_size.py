@@ -69,6 +69,34 @@ def test_a_huge_page_is_left_where_it_is_and_named_in_every_run(
         assert len(texts(checkout)["huge.md"]) == HUGE
 
 
+def test_settings_of_any_size_in_a_folder_are_left_out_with_a_warning(tmp_path: Path) -> None:
+    (tmp_path / "plain").mkdir()
+    (tmp_path / "plain" / "pay.md").write_text(PAY)
+    (tmp_path / "plain" / "CODEOWNERS").write_text("* @team" + " " * LIMIT)
+    options = docs_settings(tmp_path, str(tmp_path / "plain"), docs_root="", max_file_bytes=LIMIT)
+    with open_docs(options) as checkout:
+        assert checkout.files[0].owner is None
+        assert checkout.warnings == [
+            "CODEOWNERS is ignored: it has more than 50000 bytes (FOOTNOTE_MAX_FILE_BYTES)."
+        ]
+
+
+def test_the_number_of_files_outside_the_docs_root_does_not_matter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gits, "MOST_ENTRIES", 5)
+    remote = DocsRemote(tmp_path)
+    remote.write("docs/pay.md", PAY)
+    remote.write("CODEOWNERS", "* @team")
+    for number in range(20):
+        remote.write(f"src/{number}.md", f"{number}")
+    remote.commit()
+    for address in (remote.url, str(remote.work)):
+        with open_docs(docs_settings(tmp_path, address)) as checkout:
+            assert [(file.path, file.owner) for file in checkout.files] == [("pay.md", "@team")]
+            assert checkout.warnings == []
+
+
 def mktree(repo: Path, *entries: str) -> str:
     made = subprocess.run(
         ["git", "mktree"], cwd=repo, input="\n".join(entries), text=True, capture_output=True
