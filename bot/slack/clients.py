@@ -156,10 +156,12 @@ def may_heal(error: Exception) -> bool:
 
 
 def slack_error(error: Exception) -> str:
-    """Return Slack's error code, or the name of the exception; never a token or a payload."""
+    """Return Slack's error code, the HTTP status, or the exception; never a token or a payload."""
     if isinstance(error, SlackApiError):
         data = getattr(error.response, "data", error.response)
         code = str(data.get("error")) if isinstance(data, dict) else ""
-        # A gateway's HTML page can be in the same field.
-        return code if re.fullmatch(r"[a-z0-9_]+", code) else "unknown"
+        if re.fullmatch(r"[a-z0-9_]+", code):  # a gateway's HTML page can be in the same field
+            return code
+        status = getattr(error.response, "status_code", 200)
+        return "unknown" if status == 200 else f"http_{status}"
     return type(error).__name__
