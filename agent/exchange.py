@@ -12,7 +12,8 @@ from anthropic.types import Message, ToolUseBlock
 from agent.asides.self_check import reflect
 from agent.draft import Draft
 from agent.errors import ToolError
-from agent.model.client import Listener, Model, Request
+from agent.model.call import Listener
+from agent.model.client import Model, Request
 from agent.model.deadline import Deadline
 from agent.model.profiles import Profile
 from agent.passages import passage_blocks
