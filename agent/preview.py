@@ -18,8 +18,10 @@ from agent.grounding.statements import cited_blocks, read_blocks
 from agent.trace import Progress
 from agent.verdict import judge
 
+_SHORT = 2_000
+"""Number of characters up to which a text is read each time that it has grown."""
 _GROWTH = 1.1
-"""Growth of the text, as a factor, after which it is read again."""
+"""Growth of a longer text, as a factor, after which it is read again."""
 
 
 class Preview:
@@ -57,7 +59,7 @@ class Preview:
         words = "".join(block.text for block in content)
         # The text is read as a whole each time: in steps that grow with it, or a long text would
         # cost the square of its length.
-        if self._read <= len(words) < self._read * _GROWTH:
+        if _SHORT < self._read <= len(words) < self._read * _GROWTH:
             return
         self._read = len(words)
         whole = _whole_blocks(words)

@@ -6,9 +6,9 @@ request at a time is let through as a probe: it closes the breaker, or makes the
 
 import logging
 import threading
-from time import monotonic
 from collections import deque
 from dataclasses import dataclass
+from time import monotonic
 from typing import Literal
 
 from agent.errors import ModelUnavailable

@@ -1,4 +1,4 @@
-"""While the model fails nobody waits for it, and one request at a time finds out whether it does."""
+"""While the model fails nobody waits for it, and one request at a time tries it again."""
 
 import threading
 from collections.abc import Callable, Iterator
