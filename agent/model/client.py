@@ -12,9 +12,9 @@ from anthropic.types import Message
 
 from agent.errors import ModelUnavailable, ParameterRefused
 from agent.model.breaker import Admission, Breaker, Outcome
-from agent.model.call import Call, CallFailed, Listener, received
 from agent.model.deadline import Deadline, DeadlinePassed
 from agent.model.failures import ended_early, names_parameter, unavailable
+from agent.model.http_call import Call, CallFailed, Listener, received
 from agent.model.profiles import COMPAT, Profile, profile_for
 from agent.settings import AgentSettings
 

@@ -71,7 +71,7 @@ ENDLESS = {
 }
 
 
-@pytest.fixture(params=ENDLESS.values(), ids=ENDLESS)
+@pytest.fixture(params=list(ENDLESS.values()), ids=list(ENDLESS))
 def endless(request: pytest.FixtureRequest) -> Iterator[Endless]:
     gateway = Endless(request.param)
     yield gateway

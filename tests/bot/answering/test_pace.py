@@ -204,7 +204,7 @@ def test_the_time_of_an_answer_begins_with_its_question(
     for text in ("first?", "second?"):
         say(slack, f"{AT} {text}")
     running.decided(4)
-    begun = script.conversations[0]
+    [first] = wait_for(lambda: list(script.conversations))
     script.gate.set()
     running.settle(4)
-    assert script.conversations[1].waited > begun.waited
+    assert script.conversations[1].waited > first.waited
