@@ -102,7 +102,7 @@ class Outbox:
         with self._changed:
             self._closed = True
             for key, waiting in self._waiting.items():
-                self._workers.submit(waiting.job, key.channel)
+                self._workers.submit(waiting.job, key.channel, is_short=True)
             self._waiting.clear()
             self._changed.notify()
 
@@ -128,7 +128,7 @@ class Outbox:
         return max(waiting.due, free, self._tried_at.get(channel, 0.0) + INTERVAL)
 
     def _try(self, key: Key, waiting: _WaitingReply, now: float) -> bool:
-        if not self._workers.submit(waiting.job, key.channel):
+        if not self._workers.submit(waiting.job, key.channel, is_short=True):
             return False
         del self._waiting[key]
         if self._pace.is_limited(key.channel):

@@ -33,6 +33,7 @@ class _Waiting:
     moved: Moved | None = None
     told: int = 0
     """Number of jobs ahead that ``moved`` has told."""
+    is_short: bool = False
 
 
 class Workers:
@@ -51,10 +52,13 @@ class Workers:
         self._threads = self._idle = self._open = 0
         self._closed = False
 
-    def submit(self, job: Job, place: str = "", moved: Moved | None = None) -> bool:
+    def submit(
+        self, job: Job, place: str = "", moved: Moved | None = None, *, is_short: bool = False
+    ) -> bool:
         """Queue a job. Return False if the queue is full, or the pool is closed.
 
-        ``moved`` is called while the job waits.
+        ``moved`` is called while the job waits. A short job goes before the others of its place,
+        and may use the reserve.
         """
         with self._state:
             is_new = not self._running[place] and place not in self._waiting
@@ -63,7 +67,9 @@ class Workers:
                 return False
             ahead = self._ahead(place)
             self._open += 1
-            self._waiting.setdefault(place, deque()).append(_Waiting(job, moved, ahead))
+            jobs = self._waiting.setdefault(place, deque())
+            position = sum(each.is_short for each in jobs) if is_short else len(jobs)
+            jobs.insert(position, _Waiting(job, moved, ahead, is_short))
             waiting = sum(map(len, self._waiting.values()))
             if self._idle < waiting and self._threads < self._workers + self._reserve:
                 self._threads += 1
@@ -111,7 +117,9 @@ class Workers:
         busy = self._running.total()
         if busy < self._workers:
             return True
-        return busy < self._workers + self._reserve and not self._running[place]
+        waiting = self._waiting.get(place)
+        is_favoured = not self._running[place] or (waiting and waiting[0].is_short)
+        return busy < self._workers + self._reserve and bool(is_favoured)
 
     def _in_turn(self) -> Iterator[_Waiting]:
         """Yield the waiting jobs in the order in which they begin if all threads are busy."""

@@ -35,11 +35,11 @@ class Gateway:
 
 @pytest.fixture
 def gateway(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gateway]:
-    with MessagesServer(lambda _request: gateway.step) as server:
-        gateway = Gateway(server)
-        monkeypatch.setattr("agent.model.breaker.monotonic", lambda: gateway.now)
+    with MessagesServer(lambda _request: made.step) as server:
+        made = Gateway(server)
+        monkeypatch.setattr("agent.model.breaker.monotonic", lambda: made.now)
         monkeypatch.setattr("agent.model.client._pause", lambda _attempt: 0.01)
-        yield gateway
+        yield made
 
 
 @pytest.fixture

@@ -86,6 +86,17 @@ def test_a_place_that_holds_all_threads_and_the_whole_queue_delays_and_refuses_n
     rush.end()
 
 
+def test_short_jobs_do_not_wait_for_long_ones_of_their_place() -> None:
+    rush = Rush(workers=2, reserve=1)
+    rush.ask("flood", 0)
+    for number in range(3):
+        job = functools.partial(rush.order.append, ("short", number))
+        assert rush.pool.submit(job, "flood", is_short=True)
+    wait_for(lambda: len(rush.order) == 3)
+    rush.end()
+    assert rush.order == [("short", 0), ("short", 1), ("short", 2), ("flood", 0)]
+
+
 def test_whoever_waits_is_told_each_time_that_half_of_the_others_are_done() -> None:
     rush = Rush()
     for number in range(9):
