@@ -58,12 +58,12 @@ class Workers:
         """Queue a job. Return False if the queue is full, or the pool is closed.
 
         ``moved`` is called while the job waits. A short job goes before the others of its place,
-        and may use the reserve.
+        may use the reserve, and has room in a full queue.
         """
         with self._state:
             is_new = not self._running[place] and place not in self._waiting
             most = self._most + (self._reserve if is_new else 0)
-            if self._closed or self._open >= most:
+            if self._closed or (self._open >= most and not is_short):
                 return False
             ahead = self._ahead(place)
             self._open += 1
