@@ -14,7 +14,7 @@ import math
 import random
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -28,6 +28,7 @@ from slack_sdk.socket_mode.response import SocketModeResponse
 
 from bot.slack.clients import SILENT, SLACK_FAILED, SlackRefused, is_passing, slack_error
 from bot.slack.pace import is_limited, retry_after
+from bot.slack.place import PLACE, place_of
 from bot.slack.socket_connection import Connection, NotOpened, SocketMessage
 
 log = logging.getLogger(__name__)
@@ -64,7 +65,14 @@ class Timing:
 class SlackSocket(BaseSocketModeClient):
     """Bolt's client for Socket Mode. It keeps a connection to Slack open."""
 
-    def __init__(self, app: App, app_token: str, timing: Timing = Timing()) -> None:
+    def __init__(
+        self,
+        app: App,
+        app_token: str,
+        timing: Timing = Timing(),
+        workers: Executor | None = None,
+    ) -> None:
+        """``workers`` handle the envelopes until they are acknowledged."""
         self.logger = app.logger
         self.app_token = app_token
         api = app.client
@@ -77,7 +85,8 @@ class SlackSocket(BaseSocketModeClient):
         )
         self.message_listeners = []
         self.socket_mode_request_listeners = [functools.partial(_answer, app)]
-        self.message_workers = ThreadPoolExecutor(10, thread_name_prefix="envelope")
+        envelopes = workers or ThreadPoolExecutor(10, thread_name_prefix="envelope")
+        self.message_workers = envelopes  # type: ignore[assignment]  # any executor does
         self.closed = False
         self.timing = timing
         self._closing = threading.Event()
@@ -247,6 +256,7 @@ class SlackSocket(BaseSocketModeClient):
         elif not self._closing.is_set():
             envelope = str(message.get("envelope_id"))
             self._came_by[envelope] = connection
+            PLACE.set(place_of(message.get("payload")))
             with suppress(RuntimeError):  # the process is ending
                 self.message_workers.submit(self._handle, envelope, message)
 
