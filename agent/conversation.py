@@ -50,6 +50,8 @@ class Conversation:
     """Language and tone for this channel, in the words of the people who run Footnote."""
     omitted: int = 0
     """Number of turns after the first one that are left out because the thread is too long."""
+    waited: float = 0.0
+    """Seconds that the question has waited already; they count as time of the answer."""
 
     @property
     def question(self) -> str:

@@ -25,12 +25,15 @@ class ModelUnavailable(AgentError):
         *,
         retryable: bool = False,
         retry_after: float | None = None,
+        is_outage: bool = False,
     ) -> None:
         super().__init__(message)
         self.reason = reason
         self.retryable = retryable
         self.retry_after = retry_after
         """Seconds the server asked us to wait."""
+        self.is_outage = is_outage
+        """True if the server has trouble, so that other requests would fail, too."""
 
 
 class ParameterRefused(ModelUnavailable):

@@ -12,8 +12,9 @@ from anthropic.types import Message, ToolUseBlock
 from agent.asides.self_check import reflect
 from agent.draft import Draft
 from agent.errors import ToolError
-from agent.model.client import Listener, Model, Request
+from agent.model.client import Model, Request
 from agent.model.deadline import Deadline
+from agent.model.http_call import Listener
 from agent.model.profiles import Profile
 from agent.passages import passage_blocks
 from agent.prompts import prompt

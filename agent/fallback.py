@@ -30,6 +30,8 @@ HELP = (
 )
 _LATE = 0.8
 """Seconds after the deadline within which the passages must be found."""
+_FEWEST = 3.0
+"""Minimum number of seconds to find the passages, for a question that had to wait."""
 _SHOWN = 3
 _LONGEST = 1_500
 _TICKS = re.compile(r"`{3,}")
@@ -54,8 +56,8 @@ def passages_answer(draft: Draft, why: str, seconds: float) -> Answer:
     """Answer with the passages that the model found before it failed, else with a search."""
     if is_small_talk(draft.conversation.question):
         return draft.answer("no_search", CitedText(HELP))
-    deadline = Deadline(seconds + _LATE, draft.deadline.cancel)
-    deadline.start = draft.deadline.start
+    until = max(seconds + _LATE, draft.conversation.waited + _FEWEST)
+    deadline = Deadline(until, draft.deadline.cancel, spent=draft.deadline.spent)
     index = draft.retrieval.index
     try:
         quoted = _in_time(deadline, lambda: quoted_before(draft.conversation, index))

@@ -37,6 +37,8 @@ __all__ = ["Agent", "Progress", "build_agent"]
 
 log = logging.getLogger(__name__)
 
+_FEWEST_SHARE = 0.15
+"""Share of the deadline that has to be left for a model."""
 _PAUSES = 2
 _CUT = ("max_tokens", "model_context_window_exceeded")
 _CORPORA = 50
@@ -88,6 +90,9 @@ class Agent:
         if models and (refusal := self._budget.refusal(conversation.asker_id)):
             why, models = refusal, []
             draft.record("degrade", error="budget")
+        if models and draft.deadline.left < _FEWEST_SHARE * self._settings.deadline:
+            why, models = "Too many questions came first, so no time is left for the model.", []
+            draft.record("degrade", error="waited")
         preview, route = Preview(draft, on_paragraph), Route(draft, self._settings)
         for model in models:
             attempt = _Attempt(model, self._settings, draft, preview, route)
@@ -121,7 +126,7 @@ class Agent:
         on_progress: Callable[[Progress], None] | None,
         cancel: threading.Event | None,
     ) -> Draft:
-        deadline = Deadline(self._settings.deadline, cancel)
+        deadline = Deadline(self._settings.deadline, cancel, spent=conversation.waited)
         index, corpus = self._scoped(conversation.collections), Corpus(())
         revision, version = None, str(conversation.collections)
         try:

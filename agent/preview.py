@@ -18,6 +18,11 @@ from agent.grounding.statements import cited_blocks, read_blocks
 from agent.trace import Progress
 from agent.verdict import judge
 
+_SHORT = 2_000
+"""Number of characters up to which a text is read each time that it has grown."""
+_GROWTH = 1.1
+"""Growth of a longer text, as a factor, after which it is read again."""
+
 
 class Preview:
     """Listens to the model and calls ``show`` with the answer so far.
@@ -29,6 +34,8 @@ class Preview:
         self._draft = draft
         self._show = show
         self._whole = ""
+        self._read = 0
+        """Length of the text that was read last."""
         self._visible = CitedText()
         self.is_seen = False
         """True if people see a part of the answer, which can be continued, but not mended."""
@@ -49,7 +56,13 @@ class Preview:
         """``content`` is all the text that the model has written in its message."""
         if self._show is None:
             return
-        whole = _whole_blocks("".join(block.text for block in content))
+        words = "".join(block.text for block in content)
+        # The text is read as a whole each time: in steps that grow with it, or a long text would
+        # cost the square of its length.
+        if _SHORT < self._read <= len(words) < self._read * _GROWTH:
+            return
+        self._read = len(words)
+        whole = _whole_blocks(words)
         if whole in ("", self._whole):
             return
         self._whole = whole

@@ -8,13 +8,13 @@ ends.
 import logging
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from datetime import timedelta
 
 from agent.loop import build_agent
 from agent.settings import AgentSettings
 from bot.answering.first_ingest import FirstIngestWait
+from bot.answering.in_turn import InTurn
 from bot.answering.rendering import rendering, runbooks
 from bot.build import Parts, build_bot
 from bot.channels import SECTIONS, read_channels, read_owners
@@ -70,7 +70,7 @@ class Service:
         self.index = open_index(index_settings, collections=collections)
         self._stack.callback(self.index.close)
         self.schedule = Schedule(index_settings, self.index)
-        self._listening = ThreadPoolExecutor(16, thread_name_prefix="listener")
+        self._listening = InTurn(16)
         self._stack.callback(self._listening.shutdown, wait=False, cancel_futures=True)
         runs = IngestRuns(index_settings.data_dir)
         stale_after = timedelta(hours=index_settings.stale_after_hours)
@@ -118,7 +118,7 @@ class Service:
         if http:
             self._disconnect = listen(self.bot.app, self.settings.port)
         else:
-            socket = SlackSocket(self.bot.app, _app_token(self.settings))
+            socket = SlackSocket(self.bot.app, _app_token(self.settings), workers=InTurn(10))
             socket.connect()
             self._disconnect = socket.close
 

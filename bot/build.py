@@ -5,7 +5,7 @@ This module connects and starts nothing, and does not close the parts that it ge
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 from slack_bolt import App
@@ -119,7 +119,7 @@ def build_bot(parts: Parts) -> Bot:
     interactions = (
         *AnswerAgain(clients.post, threads, journal, handler, rate_limit).listeners(),
         *SlackCommands(
-            clients.post,
+            clients.patient,
             me,
             people.name,
             channel,
@@ -181,4 +181,5 @@ def _feedback(parts: Parts, channel: Callable[[str], Channel]) -> Feedback:
     def help_group(channel_id: str) -> str | None:
         return channel(channel_id).escalation or parts.settings.help_group
 
-    return Feedback(parts.clients, parts.journal, parts.index, help_group, parts.owners)
+    clients = replace(parts.clients, post=parts.clients.patient)
+    return Feedback(clients, parts.journal, parts.index, help_group, parts.owners)

@@ -29,7 +29,7 @@ class BotSettings(EnvironmentSettings):
     database_url: SecretStr | None = Field(default=None, validation_alias="DATABASE_URL")
     """Database of the journal; None: SQLite in the data folder."""
     port: int = Field(default=3000, validation_alias="PORT", ge=1, le=65535)
-    workers: int = Field(default=8, ge=1)
+    workers: int = Field(default=50, ge=1)
     """Answers that are written at the same time; more questions wait in a queue."""
     queue: int = Field(default=200, ge=1)
     """Questions that may wait; further askers are asked to try again."""

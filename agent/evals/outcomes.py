@@ -16,8 +16,9 @@ from agent.answer import Answer, Usage, Verdict
 from agent.evals.agent_case import AgentCase
 from agent.evals.modes import Mode, in_mode
 from agent.loop import Agent
-from agent.model.client import ClaudeModel, Listener, Request
+from agent.model.client import ClaudeModel, Request
 from agent.model.deadline import Deadline
+from agent.model.http_call import Listener
 from agent.model.profiles import Profile
 from agent.settings import AgentSettings
 from ingest.errors import SettingsError

@@ -1,36 +1,28 @@
-"""Request -> Claude -> whole message. The only module that builds an API client.
-
-The SDK's stream cannot be interrupted by closing it, has no overall deadline and hides pings. So
-every call runs in its own thread, and the answer waits on that thread's queue.
-"""
+"""Request -> Claude -> whole message. The only module that builds an API client."""
 
 import logging
 import random
-import socket
-import threading
 import weakref
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
-from queue import SimpleQueue
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
 import httpx2
-from anthropic import NOT_GIVEN, Anthropic, Stream
-from anthropic.lib.streaming import MessageStream, ParsedMessageStreamEvent
-from anthropic.types import ContentBlock, Message, RawMessageStreamEvent, TextBlock
+from anthropic import Anthropic
+from anthropic.types import Message
 
 from agent.errors import ModelUnavailable, ParameterRefused
-from agent.model.characters import encodable
-from agent.model.deadline import Deadline
-from agent.model.failures import names_parameter, unavailable
-from agent.model.gateway import Filled, sendable
+from agent.model.breaker import Admission, Breaker, Outcome
+from agent.model.deadline import Deadline, DeadlinePassed
+from agent.model.failures import ended_early, names_parameter, unavailable
+from agent.model.http_call import Call, CallFailed, Listener, received
 from agent.model.profiles import COMPAT, Profile, profile_for
 from agent.settings import AgentSettings
 
 log = logging.getLogger(__name__)
 
 _CONNECT_TIMEOUT = 5.0
+_SILENT = 10.0
+"""Seconds of silence before a deadline from which the model counts as failing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,22 +47,6 @@ class Request:
     """JSON schema that the answer must follow."""
     profile: Profile | None = None
     """The profile that the messages were written for; the model's own profile may change."""
-
-
-class Listener(Protocol):
-    """Receives the events of a request."""
-
-    def began(self) -> None:
-        """A text begins."""
-        ...
-
-    def wrote(self, content: Sequence[TextBlock]) -> None:
-        """The text has grown; ``content`` is the whole text of the message so far."""
-        ...
-
-    def retried(self, error: ModelUnavailable, wait: float) -> None:
-        """The request is sent again after ``wait`` seconds."""
-        ...
 
 
 class Model(Protocol):
@@ -103,6 +79,7 @@ class ClaudeModel:
         self.profile = profile_for(name, settings)
         self._settings = settings
         self._client = open_client(settings)
+        self._breaker = Breaker(name)
         # The connections are closed when the model is garbage-collected.
         weakref.finalize(self, self._client.close)
 
@@ -111,9 +88,10 @@ class ClaudeModel:
         again.
         """
         attempt = 1
+        admission = self._breaker.admit()
         while True:
             try:
-                return self._attempt(request, deadline, listener)
+                return self._admitted(admission, request, deadline, listener)
             except ModelUnavailable as error:
                 wait = error.retry_after or _pause(attempt)
                 if not error.retryable or attempt == request.attempts or wait >= deadline.left:
@@ -121,28 +99,39 @@ class ClaudeModel:
                 listener.retried(error, wait)
                 deadline.sleep(wait)
                 attempt += 1
+                try:
+                    admission = self._breaker.admit()
+                except ModelUnavailable:
+                    raise error from None  # it says more than that the breaker is open
 
-    def _attempt(self, request: Request, deadline: Deadline, listener: Listener) -> Message:
+    def _admitted(
+        self, admission: Admission, request: Request, deadline: Deadline, listener: Listener
+    ) -> Message:
+        """Send ``request`` once, and record what it says about the model's state."""
+        outcome: Outcome = "unclear"
         profile = request.profile or self.profile
-        parameters = self._parameters(request, profile, deadline)
-        call = _Call(self._client, parameters, whole_blocks=profile.native_citations)
         try:
-            while True:
-                event = deadline.take(call.events)
-                if isinstance(event, _Began):
-                    listener.began()
-                elif isinstance(event, list):
-                    listener.wrote(event)
-                elif isinstance(event, Exception):
-                    raise self._translated(event, request, profile) from event
-                elif event.stop_reason is None:
-                    raise ModelUnavailable(
-                        "the stream ended early", "The model's answer broke off.", retryable=True
-                    )
-                else:
-                    return event
+            parameters = self._parameters(request, profile, deadline)
+            call = Call(self._client, parameters, whole_blocks=profile.native_citations)
+            try:
+                message = received(call, deadline, listener)
+            except DeadlinePassed:
+                if call.seconds_silent >= min(_SILENT, self._settings.call_timeout / 2):
+                    outcome = "failed"
+                raise
+            except CallFailed as failed:
+                failure = self._translated(failed.error, request, profile)
+                outcome = "failed" if failure.is_outage else "answered"
+                raise failure from failed.error
+            finally:
+                call.hang_up()
+            outcome = "answered"
+            if message.stop_reason is None:
+                outcome = "failed"
+                raise ended_early()
+            return message
         finally:
-            call.hang_up()
+            self._breaker.record(admission, outcome)
 
     def _translated(self, error: Exception, request: Request, profile: Profile) -> ModelUnavailable:
         """Translate the failure; a refused parameter is not sent again."""
@@ -188,72 +177,3 @@ class ClaudeModel:
 def _pause(attempt: int) -> float:
     jitter: float = random.uniform(0.75, 1.25)  # noqa: S311  # no secret
     return jitter * 2.0 ** (attempt - 2)
-
-
-class _Began:
-    """A text begins."""
-
-
-class _Call:
-    """One HTTP call in its own thread. Its events: a text begins, the text so far, the message, an
-    error.
-    """
-
-    def __init__(
-        self, client: Anthropic, parameters: dict[str, Any], *, whole_blocks: bool
-    ) -> None:
-        self.events: SimpleQueue[Message | Exception | list[TextBlock] | _Began] = SimpleQueue()
-        self._whole_blocks = whole_blocks  # the citations of a block are complete at its end
-        self._client = client
-        self._parameters = parameters
-        self._response: httpx2.Response | None = None
-        self._hung_up = False
-        threading.Thread(target=self._run, name="model-call", daemon=True).start()
-
-    def _run(self) -> None:
-        try:
-            raw = self._client.messages.create(**self._parameters, stream=True)
-            filled = cast("Stream[RawMessageStreamEvent]", Filled(raw))
-            with MessageStream(filled, output_format=NOT_GIVEN) as stream:
-                self._response = stream.response
-                for event in stream:
-                    if self._hung_up:
-                        return
-                    if event.type == "content_block_start" and event.content_block.type == "text":
-                        self.events.put(_Began())
-                    elif self._is_border(event):
-                        self.events.put(_copied(stream.current_message_snapshot.content))
-                # Read to the end: the connection is free for the next request and must stay open.
-                self._response = None
-                self.events.put(sendable(stream.get_final_message()))
-        except Exception as error:  # noqa: BLE001  # anything a gateway sends is a failed call
-            self.events.put(error)
-        finally:
-            self._response = None
-
-    def _is_border(self, event: "ParsedMessageStreamEvent[None]") -> bool:
-        if self._whole_blocks:
-            return event.type == "content_block_stop" and event.content_block.type == "text"
-        return event.type == "text" and "\n" in event.text
-
-    def hang_up(self) -> None:
-        """End the thread even if the server keeps the connection open, for example with pings."""
-        self._hung_up = True
-        response = self._response
-        if response is None:
-            return
-        with suppress(KeyError, OSError):
-            line = response.extensions["network_stream"].get_extra_info("socket")
-            # Shut down the plain socket: a TLS shutdown would break the object that is still read.
-            socket.socket.shutdown(line, socket.SHUT_RDWR)
-
-
-def _copied(content: Iterable[ContentBlock]) -> list[TextBlock]:
-    """Copy the present texts, since the SDK keeps changing its objects."""
-    return [
-        TextBlock.construct(
-            type="text", text=encodable(block.text), citations=list(block.citations or ())
-        )
-        for block in content
-        if block.type == "text"
-    ]

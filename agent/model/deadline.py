@@ -25,8 +25,11 @@ class DeadlinePassed(Exception):
 class Deadline:
     """A point in time, and the asker's stop signal."""
 
-    def __init__(self, seconds: float, cancel: threading.Event | None = None) -> None:
-        self.start = time.monotonic()
+    def __init__(
+        self, seconds: float, cancel: threading.Event | None = None, spent: float = 0.0
+    ) -> None:
+        """``spent`` is the part of ``seconds`` that has passed already."""
+        self.start = time.monotonic() - spent
         self.seconds = seconds
         self.cancel = cancel
 

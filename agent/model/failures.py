@@ -15,6 +15,7 @@ from anthropic import (
 )
 
 from agent.errors import ModelUnavailable
+from agent.model.gateway import TooLong
 
 log = logging.getLogger(__name__)
 
@@ -41,7 +42,9 @@ _BY_STATUS = {
     504: "timeout_error",
     529: "overloaded_error",
 }
-_PASSING = {"rate_limit_error", "overloaded_error", "timeout_error", "api_error"}
+_OUTAGE = {"overloaded_error", "timeout_error", "api_error"}
+_PASSING = {"rate_limit_error", *_OUTAGE}
+_BROKE_OFF = "The model's answer broke off."
 _PARAMETER = re.compile(
     r"search_result|cache_control|output_config|effort|thinking|diagnostics|strict"
     r"|role[^a-z]{1,4}system|tool_choice"
@@ -59,10 +62,14 @@ def unavailable(error: Exception, model: str) -> ModelUnavailable:
         return _by_status(error, model)
     if isinstance(error, APITimeoutError | httpx2.TimeoutException):
         return _failed("timed out", _REASONS["timeout_error"])
-    if isinstance(error, APIConnectionError | httpx2.HTTPError):
+    if isinstance(error, APIConnectionError):
         return _failed("connection failed", "The model cannot be reached.")
+    if isinstance(error, httpx2.HTTPError):  # only the reading of a stream raises it
+        return _failed("the stream broke off", _BROKE_OFF)
+    if isinstance(error, TooLong):
+        return ModelUnavailable(str(error), "The model's answer was far too long.")
     if isinstance(error, AssertionError):
-        return _failed("empty stream", "The model's answer broke off.")
+        return _failed("empty stream", _BROKE_OFF)
     if isinstance(error, APIError | ValueError | LookupError):
         return _failed(f"unreadable response: {type(error).__name__}", _REASONS["api_error"])
     log.warning("%s: %s: %s", model, type(error).__name__, str(error)[:300])
@@ -95,6 +102,7 @@ def _by_status(error: APIStatusError, model: str) -> ModelUnavailable:
         f"{model}: {status} {kind}",
         _REASONS.get(kind, "The model refused the request."),
         retryable=kind in _PASSING,
+        is_outage=kind in _OUTAGE,
         retry_after=_retry_after(error),
     )
 
@@ -107,4 +115,9 @@ def _retry_after(error: APIStatusError) -> float | None:
 
 
 def _failed(message: str, reason: str) -> ModelUnavailable:
-    return ModelUnavailable(message, reason, retryable=True)
+    return ModelUnavailable(message, reason, retryable=True, is_outage=True)
+
+
+def ended_early() -> ModelUnavailable:
+    """The failure of a stream that ends without a stop reason."""
+    return _failed("the stream ended early", _BROKE_OFF)

@@ -1,7 +1,7 @@
 """Stream events of gateways -> the events that the API would have sent.
 
 The SDK sums up the events and fails if a field is missing. An answer must not be lost because a
-gateway leaves out the usage.
+gateway leaves out the usage. Nor must a gateway fill the memory with a stream that never ends.
 """
 
 from collections.abc import Iterator
@@ -12,24 +12,72 @@ from anthropic.types import Message, MessageDeltaUsage, RawMessageStreamEvent, U
 
 from agent.model.characters import encodable
 
+_FEWEST_CHARACTERS = 20_000
+_CHARACTERS = 16
+"""Maximum number of characters for each token that was asked for; usual are four."""
+_BYTES = 64
+"""Maximum number of bytes for each of these characters, with all that a stream puts around it."""
+
+
+class TooLong(Exception):
+    """A stream is longer than any answer of the tokens that were asked for."""
+
 
 class Filled:
-    """A stream whose missing fields are filled in."""
+    """A stream whose missing fields are filled in, and whose length is limited."""
 
-    def __init__(self, stream: "Stream[RawMessageStreamEvent]") -> None:
+    def __init__(self, stream: "Stream[RawMessageStreamEvent]", max_tokens: int) -> None:
         self._stream = stream
+        self._most = max(_FEWEST_CHARACTERS, _CHARACTERS * max_tokens)
+        response = stream.response
+        if isinstance(response.stream, httpx2.SyncByteStream):
+            response.stream = _Limited(response.stream, self._most * _BYTES)
 
     @property
     def response(self) -> httpx2.Response:
         return self._stream.response
 
     def __iter__(self) -> Iterator[RawMessageStreamEvent]:
+        length = 0
         for event in self._stream:
             _fill(event)
+            length += _length(event)
+            if length > self._most:
+                raise TooLong(f"a stream of more than {self._most} characters")
             yield event
 
     def close(self) -> None:
         self._stream.close()
+
+
+class _Limited(httpx2.SyncByteStream):
+    """The bytes of a response, up to a limit."""
+
+    def __init__(self, stream: httpx2.SyncByteStream, most: int) -> None:
+        self._stream, self._most = stream, most
+
+    def __iter__(self) -> Iterator[bytes]:
+        size = 0
+        for data in self._stream:
+            size += len(data)
+            if size > self._most:
+                raise TooLong(f"a stream of more than {self._most} bytes")
+            yield data
+
+    def close(self) -> None:
+        self._stream.close()
+
+
+def _length(event: RawMessageStreamEvent) -> int:
+    """Return the length of the texts that an event adds to the message."""
+    if event.type == "content_block_start":
+        added: object = event.content_block
+    elif event.type == "content_block_delta":
+        added = event.delta
+    else:
+        return 0
+    texts = (getattr(added, name, None) for name in ("text", "thinking", "partial_json"))
+    return sum(len(text) for text in texts if isinstance(text, str))
 
 
 def _fill(event: RawMessageStreamEvent) -> None:

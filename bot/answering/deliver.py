@@ -6,9 +6,10 @@ If a step fails, a line in the thread tells the asker, and no unfinished message
 import functools
 import logging
 import threading
+import time
 import uuid
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agent.answer import Answer
 from agent.conversation import Answerer
@@ -61,9 +62,11 @@ class Delivery:
         thread: Sequence[ThreadMessage],
         status: Status,
         cancel: threading.Event,
+        asked_at: float,
     ) -> UnsentAnswer | None:
         """Answer the reply's question, and post the answer; ``cancel`` calls it off.
 
+        The time for the answer begins at ``asked_at``, a monotonic time.
         Return the answer, posted or waiting. Return None if it failed or was called off.
         """
         question = reply.question
@@ -81,7 +84,7 @@ class Delivery:
                 wanted=runbook is None and not reply.is_private and self.may_stream(question),
                 unfinished_ts=noted.reply_ts if noted else None,
             )
-            answer = self._ask(question, thread, status, stream, cancel)
+            answer = self._ask(question, thread, status, stream, cancel, asked_at)
             if not cancel.is_set() and self.is_wanted(question.key):
                 unsent = self._ready(reply, answer, runbook, stream)
                 unsent.post(status)
@@ -111,6 +114,7 @@ class Delivery:
         status: Status,
         stream: Stream,
         cancel: threading.Event,
+        asked_at: float,
     ) -> Answer:
         def show(answer: Answer) -> bool:
             is_shown = not cancel.is_set() and stream.show(answer)
@@ -120,6 +124,7 @@ class Delivery:
             return is_shown
 
         conversation = build_conversation(question, thread, self.me, self.name_of)
+        conversation = replace(conversation, waited=time.monotonic() - asked_at)
         return self.agent.answer(
             self.channel(question.channel).applied_to(conversation),
             on_progress=status.progress,

@@ -1,11 +1,17 @@
-"""Replies that Slack has not accepted yet: each is tried again on the pool after a pause."""
+"""Replies that Slack has not accepted yet: each is tried again on the pool after a pause.
 
+Of a channel that Slack has limited, one reply at a time is tried when the channel is free, in the
+order in which they began to wait.
+"""
+
+import math
 import threading
 import time
 from dataclasses import dataclass
 
 from bot.answering.workers import Job, Workers
 from bot.question.event import Key
+from bot.slack.pace import INTERVAL, Pace
 
 _FULL_SECONDS = 1.0
 """Seconds until the next attempt if the pool is full."""
@@ -36,27 +42,45 @@ class Retries:
         return min(max(self.first_pause, age / 4), self.longest_pause)
 
 
+@dataclass(slots=True)
+class _WaitingReply:
+    """A reply that is to be tried again."""
+
+    job: Job
+    since: float
+    """Monotonic time since which the reply has waited."""
+    due: float
+    """Monotonic time of the next attempt, if the channel is free."""
+    is_hurried: bool = False
+    """True if the attempt does not depend on the channel: the reply was called off or edited."""
+
+
 class Outbox:
-    def __init__(self, workers: Workers) -> None:
-        self._workers = workers
+    def __init__(self, workers: Workers, pace: Pace) -> None:
+        self._workers, self._pace = workers, pace
         self._changed = threading.Condition()
-        self._due: dict[Key, tuple[float, Job]] = {}
+        self._waiting: dict[Key, _WaitingReply] = {}
+        self._tried_at: dict[str, float] = {}
+        """Monotonic time of the last attempt in each limited channel."""
         self._closed = False
         self._next_hurry = 0.0
         threading.Thread(target=self._watch, name="outbox", daemon=True).start()
 
-    def put(self, key: Key, job: Job, pause: float) -> None:
-        """Run ``job`` on the pool after ``pause`` seconds, unless the outbox is closed."""
+    def put(self, key: Key, job: Job, pause: float, since: float) -> None:
+        """Run ``job`` on the pool after ``pause`` seconds, unless the outbox is closed.
+
+        ``since`` is the monotonic time since which the reply has waited.
+        """
         with self._changed:
             if not self._closed:
-                self._due[key] = (time.monotonic() + pause, job)
+                self._waiting[key] = _WaitingReply(job, since, time.monotonic() + pause)
                 self._changed.notify()
 
     def hurry(self, key: Key) -> None:
         """Run the job of a reply now: the reply was called off, or its question was edited."""
         with self._changed:
-            if key in self._due:
-                self._due[key] = (0.0, self._due[key][1])
+            if key in self._waiting:
+                self._waiting[key].is_hurried = True
                 self._changed.notify()
 
     def hurry_all(self) -> None:
@@ -69,26 +93,44 @@ class Outbox:
         with self._changed:
             if now >= self._next_hurry:
                 self._next_hurry = now + _HURRY_SECONDS
-                self._due = {key: (0.0, job) for key, (_due, job) in self._due.items()}
+                for waiting in self._waiting.values():
+                    waiting.due = 0.0
                 self._changed.notify()
 
     def close(self) -> None:
         """Give all waiting jobs to the pool once more, and accept no others."""
         with self._changed:
             self._closed = True
-            for _due, job in self._due.values():
-                self._workers.submit(job)
-            self._due.clear()
+            for key, waiting in self._waiting.items():
+                self._workers.submit(waiting.job, key.channel, is_short=True)
+            self._waiting.clear()
             self._changed.notify()
 
     def _watch(self) -> None:
         with self._changed:
             while not self._closed:
-                now = time.monotonic()
-                for key, (due, job) in list(self._due.items()):
-                    if due <= now:
-                        del self._due[key]
-                        if not self._workers.submit(job):
-                            self._due[key] = (now + _FULL_SECONDS, job)
-                next_due = min((due for due, _job in self._due.values()), default=None)
-                self._changed.wait(None if next_due is None else max(0.0, next_due - now))
+                now, next_due = time.monotonic(), math.inf
+                for key, waiting in sorted(self._waiting.items(), key=lambda each: each[1].since):
+                    due = self._due(key.channel, waiting, now)
+                    if due <= now and not self._try(key, waiting, now):
+                        due = waiting.due = now + _FULL_SECONDS
+                    if due > now:
+                        next_due = min(next_due, due)
+                self._changed.wait(None if next_due == math.inf else next_due - now)
+
+    def _due(self, channel: str, waiting: _WaitingReply, now: float) -> float:
+        if waiting.is_hurried:
+            return 0.0
+        if not self._pace.is_limited(channel):
+            self._tried_at.pop(channel, None)
+            return waiting.due
+        free = now + self._pace.seconds(channel)
+        return max(waiting.due, free, self._tried_at.get(channel, 0.0) + INTERVAL)
+
+    def _try(self, key: Key, waiting: _WaitingReply, now: float) -> bool:
+        if not self._workers.submit(waiting.job, key.channel, is_short=True):
+            return False
+        del self._waiting[key]
+        if self._pace.is_limited(key.channel):
+            self._tried_at[key.channel] = now
+        return True

@@ -21,7 +21,8 @@ from bot.question.event import Key, Question
 from bot.question.thread_message import ThreadMessage
 from bot.reply.outgoing import ReplyPlace
 from bot.reply.status import NoStatus, Session, Status, Statuses
-from bot.reply.wording import RESTARTING, THINKING
+from bot.reply.wording import RESTARTING, THINKING, waiting
+from bot.slack.pace import LIMITED
 
 log = logging.getLogger(__name__)
 
@@ -47,6 +48,10 @@ class _PendingAnswer:
     """Monotonic time at which Slack first did not accept the answer."""
     is_late: bool = False
     """True if the answer has waited too long, so that a line replaces it."""
+    asked_at: float = field(default_factory=time.monotonic)
+    """Monotonic time at which the question came, or was edited."""
+    has_begun: bool = False
+    """True if the answer no longer waits for a worker."""
 
     @property
     def key(self) -> Key:
@@ -64,7 +69,7 @@ class AnswerQueue:
     ) -> None:
         self._journal, self._delivery = journal, delivery
         self._statuses, self._workers = statuses, workers
-        self._outbox, self._retries = Outbox(workers), retries
+        self._outbox, self._retries = Outbox(workers, delivery.clients.pace), retries
         self._lock = threading.Lock()
         self._pending: dict[Key, _PendingAnswer] = {}
 
@@ -78,10 +83,16 @@ class AnswerQueue:
 
         If the process is ending, release the claim instead.
         """
-        pending = _PendingAnswer(reply, thread, self._open_status(reply.question))
+        question = reply.question
+        pending = _PendingAnswer(reply, thread, self._open_status(question))
         with self._lock:
             self._pending[pending.key] = pending
-        if self._workers.submit(functools.partial(self._work, pending)):
+
+        def moved(ahead: int) -> None:
+            if not pending.has_begun:
+                pending.status.show(waiting(ahead))
+
+        if self._workers.submit(functools.partial(self._work, pending), question.channel, moved):
             return True
         with self._lock:
             del self._pending[pending.key]
@@ -135,7 +146,8 @@ class AnswerQueue:
     def _open_status(self, question: Question) -> Status:
         if question.is_command:
             return NoStatus()
-        line = f"is waiting: {ahead} ahead…" if (ahead := self._workers.ahead) else THINKING
+        ahead = self._workers.ahead(question.channel)
+        line = waiting(ahead) if ahead else THINKING
         return self._statuses.open(question.channel, question.thread_ts, line)
 
     def _leave(self) -> None:
@@ -155,6 +167,7 @@ class AnswerQueue:
 
     def _work(self, pending: _PendingAnswer) -> None:
         """Make and post one answer, until Slack accepts it or it has to wait."""
+        pending.has_begun = True
         is_waiting = False
         try:
             while self._delivery.is_wanted(pending.key):
@@ -168,6 +181,7 @@ class AnswerQueue:
                     pending.reply, pending.revised = pending.revised, None
                     pending.cancel.clear()
                     pending.waiting_since, pending.is_late = 0.0, False
+                    pending.asked_at = time.monotonic()
             if pending.unsent:
                 pending.unsent.call_off()
         finally:
@@ -184,7 +198,7 @@ class AnswerQueue:
         """Make the answer, or go on with one that waits for Slack."""
         if pending.unsent is None:
             pending.unsent = self._delivery.deliver(
-                pending.reply, pending.thread, pending.status, pending.cancel
+                pending.reply, pending.thread, pending.status, pending.cancel, pending.asked_at
             )
         else:
             self._send_again(pending, pending.unsent)
@@ -208,9 +222,10 @@ class AnswerQueue:
 
     def _wait(self, pending: _PendingAnswer) -> None:
         now = time.monotonic()
-        pending.waiting_since = pending.waiting_since or now
-        pause = self._retries.pause(now - pending.waiting_since)
-        self._outbox.put(pending.key, functools.partial(self._work, pending), pause)
+        since = pending.waiting_since = pending.waiting_since or now
+        is_limited = pending.unsent is not None and pending.unsent.code in LIMITED
+        pause = 0.0 if is_limited else self._retries.pause(now - since)  # the outbox keeps the pace
+        self._outbox.put(pending.key, functools.partial(self._work, pending), pause, since)
         if pending.cancel.is_set():  # the answer was called off a moment before
             self._outbox.hurry(pending.key)
 

@@ -19,6 +19,7 @@ from bot.reply.runbook_first import PostedRunbook
 from bot.reply.status import Status
 from bot.reply.stream import Stream
 from bot.reply.wording import INTERRUPTED, NOT_TAKEN, STOPPED, WAITING_FOR_SLACK, never_taken
+from bot.slack.pace import LIMITED
 
 log = logging.getLogger(__name__)
 
@@ -43,7 +44,8 @@ class UnsentAnswer:
         try:
             reply_ts = self.outgoing.post()
         except Unposted as error:
-            level = logging.DEBUG if self.code else logging.WARNING  # one warning per answer
+            is_expected = self.code or error.code in LIMITED
+            level = logging.DEBUG if is_expected else logging.WARNING  # one warning per answer
             log.log(level, "answer %s waits for Slack: %s", answer_id, error.code)
             self.code = error.code
             record(lambda: self.journal.unposted(key, self.code), answer_id)
@@ -54,7 +56,7 @@ class UnsentAnswer:
             self.short.tell_refused(self.reply.question, error.code, runbook=self.runbook)
             return
         self.state = "accepted"
-        if self.code:
+        if self.code and self.code not in LIMITED:
             log.warning("answer %s: Slack has accepted it at last", answer_id)
         finish = functools.partial(self.journal.finish, key, "answered")
         record(lambda: finish(reply_ts=reply_ts, answer_id=answer_id), answer_id)

@@ -14,8 +14,9 @@ from bot.question.event import Question
 from bot.reply.in_thread import NOWHERE
 from bot.reply.outgoing import ContentRefused, NotPosted, Outgoing, Part, Unposted, answer_parts
 from bot.reply.stream import Stream
-from bot.slack.clients import CONTENT, LIMITED, SLACK_FAILED, TROUBLE, slack_error
+from bot.slack.clients import CONTENT, SLACK_FAILED, TROUBLE, slack_error
 from bot.slack.identity import SlackMessage
+from bot.slack.pace import LIMITED
 
 log = logging.getLogger(__name__)
 

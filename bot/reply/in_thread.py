@@ -8,14 +8,24 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from slack_sdk import WebClient
+from slack_sdk.errors import SlackApiError
 
 from agent.answer import Answer
 from bot.question.event import Question
 from bot.question.thread import ThreadReader
 from bot.reply.outgoing import ContentRefused, NotPosted, Outgoing, Part, Unposted, answer_parts
 from bot.reply.stream import Stream
-from bot.slack.clients import CONTENT, METADATA, SLACK_FAILED, is_passing, may_heal, slack_error
+from bot.slack.clients import (
+    CONTENT,
+    METADATA,
+    SLACK_FAILED,
+    is_passing,
+    may_have_arrived,
+    may_heal,
+    slack_error,
+)
 from bot.slack.identity import REPLY, Identity, MetadataPayload, SlackMessage, read_metadata
+from bot.slack.pace import is_limited
 
 log = logging.getLogger(__name__)
 
@@ -111,7 +121,7 @@ class InThread:
             smallest = {name: part.payload[name] for name in _IDENTITY if name in part.payload}
             if slack_error(error) in METADATA and smallest != part.payload:
                 return self.send(Part(part.message, smallest, part.form))
-            if is_passing(error) and (posted := self._arrived(part.payload)):
+            if may_have_arrived(error) and (posted := self._arrived(part.payload)):
                 return posted
             raise _failure(error) from error
 
@@ -125,11 +135,16 @@ class InThread:
     def _replace(self, part: Part, runbook_ts: str | None, stream: Stream | None) -> str | None:
         """Turn the stream or the runbook into the first message of the answer.
 
-        Return its timestamp, or None if there is neither, or if Slack refuses it.
+        Return its timestamp, or None if there is neither, or if Slack refuses it. Raises Unposted
+        if Slack asks to wait.
         """
         ts = stream.ts if stream else None
         if stream and ts:
-            if stream.finish(part.message, _metadata(part)) or self._update(ts, part):
+            try:
+                is_finished = stream.finish(part.message, _metadata(part))
+            except SlackApiError as error:
+                raise _failure(error) from error
+            if is_finished or self._update(ts, part):
                 return ts
             stream.remove()
         elif runbook_ts and self._update(runbook_ts, part):
@@ -143,6 +158,8 @@ class InThread:
                 channel=channel, ts=ts, metadata=_metadata(part), **part.message
             )
         except SLACK_FAILED as error:
+            if is_limited(error):
+                raise _failure(error) from error
             if is_passing(error) and self._arrived(part.payload, ts):
                 return True
             log.info("posting instead of updating: %s", slack_error(error))
@@ -200,4 +217,4 @@ def _failure(error: Exception) -> NotPosted:
     code = slack_error(error)
     if code in CONTENT:
         return ContentRefused(code)
-    return Unposted(code, uncertain=is_passing(error)) if may_heal(error) else NotPosted(code)
+    return Unposted(code, uncertain=may_have_arrived(error)) if may_heal(error) else NotPosted(code)

@@ -18,8 +18,9 @@ from bot.blocks.growth import growth, settled
 from bot.question.event import Question
 from bot.question.thread import ThreadReader
 from bot.reading.mrkdwn import escape
-from bot.slack.clients import LIMITED, SLACK_FAILED, Clients, slack_error
+from bot.slack.clients import SLACK_FAILED, Clients, slack_error
 from bot.slack.identity import Identity, MetadataPayload, SlackMessage
+from bot.slack.pace import LIMITED, is_limited
 
 log = logging.getLogger(__name__)
 
@@ -108,12 +109,16 @@ class Stream:
         self._began(self._ts)
 
     def finish(self, message: SlackMessage, metadata: MetadataPayload) -> bool:
-        """Append the rest of the message, and close. Return False if the answer must replace it."""
+        """Append the rest of the message, and close. Return False if the answer must replace it.
+
+        Raises SlackApiError if Slack asks to wait.
+        """
         own = [block for block in message["blocks"] if not _is_around(block)]
         chunks = growth(self._shown, own) if self._usable else None
         if chunks is not None:
             around = [block for block in message["blocks"] if _is_around(block)]
-            if self._stop(chunks=chunks or None, blocks=around or None, metadata=metadata):
+            rest = {"chunks": chunks or None, "blocks": around or None, "metadata": metadata}
+            if self._stop(may_wait=True, **rest):
                 return True
         self._stop()
         return False
@@ -139,12 +144,14 @@ class Stream:
                 "half an answer stays in %s: %s", self._question.channel, slack_error(error)
             )
 
-    def _stop(self, **rest: Any) -> bool:
+    def _stop(self, *, may_wait: bool = False, **rest: Any) -> bool:
         try:
             self._clients.post.chat_stopStream(
                 channel=self._question.channel, ts=str(self._ts), **rest
             )
         except SLACK_FAILED as error:
+            if may_wait and is_limited(error):
+                raise
             log.info("stream in %s: %s", self._question.channel, slack_error(error))
             return False
         return True

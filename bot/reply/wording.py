@@ -11,6 +11,13 @@ HELP = (
     "Say `stop` and I keep out of the thread until somebody mentions me again."
 )
 THINKING = "is thinking…"
+
+
+def waiting(ahead: int) -> str:
+    """Tell the asker how many other questions come first."""
+    return f"is waiting: {ahead} ahead…"
+
+
 STOPPED = "Stopped: this answer is not complete."
 STOPPED_EARLY = "Stopped. There was nothing to show yet."
 UNREADABLE = (

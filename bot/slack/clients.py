@@ -8,7 +8,7 @@ from urllib.error import URLError
 
 from slack_sdk import WebClient
 from slack_sdk.errors import SlackApiError
-from slack_sdk.http_retry import HttpResponse, RetryHandler
+from slack_sdk.http_retry import HttpRequest, HttpResponse, RetryHandler
 from slack_sdk.http_retry.builtin_handlers import (
     ConnectionErrorRetryHandler,
     RateLimitErrorRetryHandler,
@@ -17,13 +17,12 @@ from slack_sdk.web import SlackResponse
 
 from bot.settings import BotSettings
 from bot.slack.identity import Identity
+from bot.slack.pace import Pace, PacedClient, is_limited
 from ingest.errors import FootnoteError, SettingsError
 
 SLACK_FAILED = (SlackApiError, OSError, HTTPException)
 """Exceptions of a Web API call that Slack refuses, or that does not reach Slack."""
 # Error codes of Slack by their meaning for the caller; all others are final for that call.
-LIMITED = frozenset({"ratelimited", "rate_limited"})
-"""Slack did nothing; a later call will succeed."""
 TROUBLE = frozenset({
     "internal_error", "fatal_error", "service_unavailable", "request_timeout",
     "team_added_to_org", "external_channel_migrating", "unknown",
@@ -53,6 +52,9 @@ _CLOSED = frozenset({
 """The channel accepts nothing from this app; ``restricted_action`` has longer forms."""
 
 
+_SHORT_WAIT = 3
+"""Maximum ``Retry-After`` in seconds that a call by hand waits for."""
+
 SILENT = logging.getLogger("slack_sdk.footnote")
 """Logger for clients: callers log or report their failures themselves."""
 SILENT.setLevel(logging.CRITICAL)
@@ -67,6 +69,24 @@ class _TroubleRetryHandler(RetryHandler):
         return response.status_code >= 500 or (response.body or {}).get("error") in TROUBLE
 
 
+class _ShortWaits(RateLimitErrorRetryHandler):
+    """Repeats a call after a ``Retry-After`` of few seconds: all calls, or those of one method."""
+
+    def __init__(self, method: str = "") -> None:
+        super().__init__(max_retry_count=3)
+        self._method = method
+
+    def _can_retry(
+        self, *, request: HttpRequest, response: HttpResponse | None = None, **_: object
+    ) -> bool:
+        if response is None or response.status_code != 429:
+            return False
+        headers = {name.lower(): values for name, values in response.headers.items()}
+        seconds = next(iter(headers.get("retry-after", ())), "")
+        is_short = seconds.isdecimal() and int(seconds) <= _SHORT_WAIT
+        return is_short and request.url.endswith(self._method)
+
+
 @dataclass(frozen=True, slots=True)
 class Clients:
     """Web API clients by purpose."""
@@ -74,9 +94,13 @@ class Clients:
     read: WebClient
     """Repeats a call after a lost connection, ``Retry-After`` or an internal problem of Slack."""
     post: WebClient
-    """Waits for ``Retry-After``; never repeats after a lost connection, which could post twice."""
+    """For answers: neither waits nor repeats, which could post twice. It keeps the ``pace``."""
+    patient: WebClient
+    """For what people do by hand: waits for a short ``Retry-After``, and repeats nothing else."""
     hint: WebClient
     """For calls that may fail: never repeats, and has a short timeout."""
+    pace: Pace
+    """When ``post`` may send the next message into each channel."""
 
 
 class SlackRefused(FootnoteError):
@@ -92,13 +116,16 @@ def open_clients(settings: BotSettings) -> Clients:
             'from "OAuth & Permissions" of your Slack app.'
         )
     waits = RateLimitErrorRetryHandler(max_retry_count=4)
-    # Slack limits a channel to about one message a second; an answer is worth waiting for.
-    patient = RateLimitErrorRetryHandler(max_retry_count=60)
-    base = settings.slack_api_url.rstrip("/") + "/"
+    base, pace = settings.slack_api_url.rstrip("/") + "/", Pace()
+    post = PacedClient(
+        pace, token, base, timeout=20, retry_handlers=[_ShortWaits("chat.delete")], logger=SILENT
+    )
     return Clients(
         read=_client(token, base, 20, ConnectionErrorRetryHandler(), _TroubleRetryHandler(), waits),
-        post=_client(token, base, 20, patient),
+        post=post,
+        patient=_client(token, base, 20, _ShortWaits()),
         hint=_client(token, base, 5),
+        pace=pace,
     )
 
 
@@ -142,7 +169,12 @@ def is_passing(error: Exception) -> bool:
     if not isinstance(error, SlackApiError):
         return True
     status = getattr(error.response, "status_code", 200)
-    return slack_error(error) in TROUBLE | LIMITED or status == 429 or status >= 500
+    return slack_error(error) in TROUBLE or status >= 500 or is_limited(error)
+
+
+def may_have_arrived(error: Exception) -> bool:
+    """Return True if Slack may have carried out a call that failed."""
+    return is_passing(error) and not is_limited(error)
 
 
 def may_heal(error: Exception) -> bool:
@@ -156,10 +188,12 @@ def may_heal(error: Exception) -> bool:
 
 
 def slack_error(error: Exception) -> str:
-    """Return Slack's error code, or the name of the exception; never a token or a payload."""
+    """Return Slack's error code, the HTTP status, or the exception; never a token or a payload."""
     if isinstance(error, SlackApiError):
         data = getattr(error.response, "data", error.response)
         code = str(data.get("error")) if isinstance(data, dict) else ""
-        # A gateway's HTML page can be in the same field.
-        return code if re.fullmatch(r"[a-z0-9_]+", code) else "unknown"
+        if re.fullmatch(r"[a-z0-9_]+", code):  # a gateway's HTML page can be in the same field
+            return code
+        status = getattr(error.response, "status_code", 200)
+        return "unknown" if status == 200 else f"http_{status}"
     return type(error).__name__

@@ -14,14 +14,11 @@ from typing import Any
 
 from slack_bolt import App
 from slack_bolt.adapter.wsgi import SlackRequestHandler
-from waitress.server import create_server
 
+from bot.slack.http_server import EventServer
 from ingest.errors import FootnoteError
 
 log = logging.getLogger(__name__)
-
-_MOST_BYTES = 4_000_000
-"""Maximum number of bytes in the body of a request; Slack's payloads are far smaller."""
 
 _CLOSED_WITHIN = 1.0
 """Seconds that the returned function waits for the server's thread to end."""
@@ -40,13 +37,7 @@ def listen(app: App, port: int) -> Callable[[], None]:
             f"port {port} cannot be used ({error.strerror}). "
             "Stop the program that uses it, or choose another with --port."
         ) from error
-    server = create_server(
-        _readable(SlackRequestHandler(app)),
-        sockets=[listener],
-        threads=16,
-        max_request_body_size=_MOST_BYTES,
-        ident=None,
-    )
+    server = EventServer(_readable(SlackRequestHandler(app)), listener)
     thread = threading.Thread(target=server.run, name="http", daemon=True)
     thread.start()
     log.info("Listening for Slack on port %d, path /slack/events.", port)
@@ -65,9 +56,9 @@ def listen(app: App, port: int) -> Callable[[], None]:
 
 def _readable(handler: Callable[[Environ, Respond], Iterable[bytes]]) -> Callable[..., Any]:
     def handle(environ: Environ, respond: Respond) -> Iterable[bytes]:
-        sent_at = environ.get("HTTP_X_SLACK_REQUEST_TIMESTAMP", "")
+        sent_at = environ.get("HTTP_X_SLACK_REQUEST_TIMESTAMP")
         try:
-            if re.fullmatch(r"[0-9]{0,12}", sent_at):
+            if sent_at is None or re.fullmatch(r"[0-9]{1,12}", sent_at):
                 return handler(environ, respond)
         except Exception as error:  # noqa: BLE001  # Bolt reports its own: this is an unreadable body
             log.info("refused a request that does not come from Slack (%s)", type(error).__name__)

@@ -14,20 +14,21 @@ import math
 import random
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, TypeGuard
+from typing import Any
 
 from slack_bolt import App
 from slack_bolt.adapter.socket_mode.internals import run_bolt_app, send_response
 from slack_sdk import WebClient
-from slack_sdk.errors import SlackApiError
 from slack_sdk.socket_mode.client import BaseSocketModeClient
 from slack_sdk.socket_mode.request import SocketModeRequest
 from slack_sdk.socket_mode.response import SocketModeResponse
 
-from bot.slack.clients import LIMITED, SILENT, SLACK_FAILED, SlackRefused, is_passing, slack_error
+from bot.slack.clients import SILENT, SLACK_FAILED, SlackRefused, is_passing, slack_error
+from bot.slack.pace import is_limited, retry_after
+from bot.slack.place import PLACE, place_of
 from bot.slack.socket_connection import Connection, NotOpened, SocketMessage
 
 log = logging.getLogger(__name__)
@@ -37,8 +38,6 @@ _HANDLED_WITHIN = 10.0
 """Seconds that ``close`` waits for acknowledgements; Slack repeats unacknowledged events."""
 _LOG_EVERY = 60.0
 """Seconds between two log lines about a socket that does not open."""
-_LONGEST_LIMIT = 600.0
-"""Maximum number of seconds that a ``Retry-After`` is waited for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +65,14 @@ class Timing:
 class SlackSocket(BaseSocketModeClient):
     """Bolt's client for Socket Mode. It keeps a connection to Slack open."""
 
-    def __init__(self, app: App, app_token: str, timing: Timing = Timing()) -> None:
+    def __init__(
+        self,
+        app: App,
+        app_token: str,
+        timing: Timing = Timing(),
+        workers: Executor | None = None,
+    ) -> None:
+        """``workers`` handle the envelopes until they are acknowledged."""
         self.logger = app.logger
         self.app_token = app_token
         api = app.client
@@ -79,7 +85,8 @@ class SlackSocket(BaseSocketModeClient):
         )
         self.message_listeners = []
         self.socket_mode_request_listeners = [functools.partial(_answer, app)]
-        self.message_workers = ThreadPoolExecutor(10, thread_name_prefix="envelope")
+        envelopes = workers or ThreadPoolExecutor(10, thread_name_prefix="envelope")
+        self.message_workers = envelopes  # type: ignore[assignment]  # any executor does
         self.closed = False
         self.timing = timing
         self._closing = threading.Event()
@@ -193,7 +200,7 @@ class SlackSocket(BaseSocketModeClient):
                     return None
                 pause = self._pause(error, attempt)
                 late = time.monotonic() + pause > until
-                if until < math.inf and not _is_limited(error) and (late or not is_passing(error)):
+                if until < math.inf and not is_limited(error) and (late or not is_passing(error)):
                     raise
                 self._log_failure(error)
                 if self._closing.wait(pause):
@@ -225,7 +232,7 @@ class SlackSocket(BaseSocketModeClient):
     def _pause(self, error: Exception, attempt: int) -> float:
         longest = self.timing.longest_pause if is_passing(error) else self.timing.refused_pause
         pause = min(longest, self.timing.pause * 2.0 ** min(attempt, 16))
-        return max(pause * random.uniform(0.5, 1.0), _retry_after(error))  # noqa: S311  # no secret
+        return max(pause * random.uniform(0.5, 1.0), retry_after(error))  # noqa: S311  # no secret
 
     def _log_failure(self, error: Exception) -> None:
         self._was_silent = self._connection is not None
@@ -249,6 +256,7 @@ class SlackSocket(BaseSocketModeClient):
         elif not self._closing.is_set():
             envelope = str(message.get("envelope_id"))
             self._came_by[envelope] = connection
+            PLACE.set(place_of(message.get("payload")))
             with suppress(RuntimeError):  # the process is ending
                 self.message_workers.submit(self._handle, envelope, message)
 
@@ -266,20 +274,3 @@ def _answer(app: App, client: BaseSocketModeClient, request: SocketModeRequest) 
 
 def _reason(error: Exception) -> str:
     return str(error) if isinstance(error, NotOpened) else slack_error(error)
-
-
-def _is_limited(error: Exception) -> TypeGuard[SlackApiError]:
-    if not isinstance(error, SlackApiError):
-        return False
-    return slack_error(error) in LIMITED or getattr(error.response, "status_code", 200) == 429
-
-
-def _retry_after(error: Exception) -> float:
-    """Seconds that Slack asks to wait."""
-    if not _is_limited(error):
-        return 0.0
-    headers = {name.lower(): value for name, value in error.response.headers.items()}
-    try:
-        return min(_LONGEST_LIMIT, float(headers.get("retry-after", 30)))
-    except ValueError:
-        return 30.0

@@ -1,6 +1,6 @@
 """The part of an answer that people see before its end: checked, and never taken back."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pytest
 from anthropic.types import TextBlock
@@ -17,6 +17,7 @@ from ingest.index import Index
 from tests.agent.conftest import thread
 from tests.fakes.messages_server import MessagesServer, Rule
 from tests.fakes.script import Step, Text, Turn
+from tests.growth import growth
 
 Script = Sequence[Step | Rule] | Rule
 
@@ -131,3 +132,22 @@ def test_what_nobody_saw_is_mended(index: Index, pay_4031: str) -> None:
     shown, answer = watch(index, script, seen=False, citations="brackets")
     assert len(shown) == 1
     assert answer.verdict == "answered"
+
+
+def test_a_long_text_is_read_in_steps_that_grow_with_it(index: Index, pay_4031: str) -> None:
+    retrieval = Retrieval(index, SearchCache(), "", 4)
+    retrieval.take(retrieval.search("PAY-4031"))
+    draft = Draft(thread("PAY-4031?"), Deadline(60), retrieval, None, None, Corpus(()))
+
+    def work(paragraphs: int) -> Callable[[], None]:
+        texts = [f"It failed {number} [{pay_4031}].\n\n" for number in range(paragraphs)]
+
+        def written() -> None:
+            preview, text = Preview(draft, lambda _answer: True), ""
+            for each in texts:
+                text += each
+                preview.wrote([TextBlock(type="text", text=text)])
+
+        return written
+
+    assert not growth(work, (100, 400))

@@ -5,7 +5,8 @@ import hmac
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from http.client import HTTPConnection
 from pathlib import Path
 
@@ -59,10 +60,11 @@ def test_only_what_slack_signed_lately_is_heard(port: int) -> None:
     assert post(port, CHALLENGE, X_Slack_Signature="")[0] == 401
 
 
-@pytest.mark.parametrize("sent_at", ["soon", "1e9", "-5", "9" * 5_000])
+@pytest.mark.parametrize("sent_at", ["", " ", "soon", "1e9", "-5", "١٢٣", "9" * 5_000])
 def test_a_time_that_is_none_is_turned_away(
     sent_at: str, port: int, caplog: pytest.LogCaptureFixture
 ) -> None:
+    sent_at = sent_at.encode().decode("latin-1")
     assert post(port, CHALLENGE, X_Slack_Request_Timestamp=sent_at)[0] in (400, 401)
     assert "Traceback" not in caplog.text
 
@@ -101,3 +103,74 @@ def test_when_it_is_closed_its_threads_end_and_its_port_is_free(workspace: Sandb
     wait_for(lambda: not any(thread.is_alive() for thread in own))
     with socket.create_server(("127.0.0.1", port)):
         pass
+
+
+SLOW = {
+    "idle": b"",
+    "half a header": b"POST /slack/events HTTP/1.1\r\nHost: x\r\nX-A: ",
+    "half a body": b"POST /slack/events HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n{",
+    "asked once": b"GET / HTTP/1.1\r\nHost: x\r\n\r\n",
+}
+
+
+@pytest.fixture
+def opened(port: int) -> Iterator[Callable[[bytes, int], list[socket.socket]]]:
+    """Opens so many connections that send these bytes and no more."""
+    sockets: list[socket.socket] = []
+
+    def opened(data: bytes, count: int) -> list[socket.socket]:
+        new = [socket.create_connection(("127.0.0.1", port)) for _ in range(count)]
+        sockets.extend(new)
+        for each in new:
+            with suppress(ConnectionError):
+                each.sendall(data)
+        return new
+
+    yield opened
+    for each in sockets:
+        each.close()
+
+
+def is_closed(connection: socket.socket) -> bool:
+    connection.settimeout(0.01)
+    try:
+        while connection.recv(65_536):
+            pass
+    except TimeoutError:
+        return False
+    except ConnectionError:
+        return True
+    return True
+
+
+@pytest.mark.parametrize("data", SLOW.values(), ids=SLOW)
+def test_slack_is_heard_beside_more_slow_connections_than_the_server_keeps(
+    data: bytes,
+    port: int,
+    opened: Callable[[bytes, int], list[socket.socket]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("bot.slack.http_server.MOST_CONNECTIONS", 20)
+    slow = opened(data, 60)
+    for _ in range(3):
+        assert post(port, CHALLENGE)[0] == 200
+    wait_for(lambda: sum(map(is_closed, slow)) >= 40)
+    assert not is_closed(slow[-1])
+
+
+def test_a_request_that_grows_by_a_byte_now_and_then_is_cut_off(
+    port: int,
+    opened: Callable[[bytes, int], list[socket.socket]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("bot.slack.http_server.WHOLE_WITHIN", 0.5)
+    [idle] = opened(SLOW["asked once"], 1)
+    [drip] = opened(SLOW["half a header"], 1)
+
+    def is_cut_off() -> bool:
+        with suppress(ConnectionError):
+            drip.sendall(b"a")
+        return is_closed(drip)
+
+    wait_for(is_cut_off)
+    assert not is_closed(idle)

@@ -110,7 +110,7 @@ def test_while_nobody_answers_it_tries_with_pauses_and_without_work_in_between(
     [
         ({"error": "invalid_auth"}, "invalid_auth"),
         ({"error": "internal_error"}, "internal_error"),
-        ({"status": 503}, "unknown"),
+        ({"status": 503}, "http_503"),
     ],
 )
 def test_what_slack_refuses_while_it_runs_is_told_in_one_line_and_tried_until_it_heals(

@@ -1,0 +1,53 @@
+"""Short work on Slack's events, for one channel after the other: an executor with fair turns.
+
+Without turns, a hundred events of one channel would delay the first sign of life in another one.
+"""
+
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from typing import ParamSpec, TypeVar
+
+from bot.answering.workers import Workers
+from bot.slack.place import PLACE
+
+_UNLIMITED = 1_000_000_000
+_FOREVER = 3_600.0
+
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
+
+
+class InTurn(Executor):
+    """An executor for ``PLACE``: work that other work hands over belongs to the same channel."""
+
+    def __init__(self, threads: int) -> None:
+        self._workers = Workers(threads, _UNLIMITED, reserve=0)
+
+    def submit(
+        self, fn: Callable[Given, Result], /, *args: Given.args, **kwargs: Given.kwargs
+    ) -> Future[Result]:
+        """Queue the work. Raises RuntimeError after ``shutdown``."""
+        future: Future[Result] = Future()
+        place = PLACE.get()
+
+        def work() -> None:
+            PLACE.set(place)
+            if not future.set_running_or_notify_cancel():
+                return
+            try:
+                result = fn(*args, **kwargs)
+            except BaseException as error:  # noqa: BLE001  # the future hands it on
+                future.set_exception(error)
+            else:
+                future.set_result(result)
+
+        if not self._workers.submit(work, place):
+            raise RuntimeError("cannot schedule new futures after shutdown")
+        return future
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Accept no more work, and wait for the rest unless told otherwise. Nothing is cancelled:
+        the threads are daemons, which do not delay the exit.
+        """
+        del cancel_futures
+        self._workers.drain(_FOREVER if wait else 0.0)
