@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 
 from ingest.chunks.chunker import CHUNKER_VERSION
-from ingest.documents import Chunk, IngestReport, Skipped
+from ingest.documents import Chunk, IngestReport, Origin, Skipped
 from ingest.embedding.embedder import Embedder, TokenEmbedder
 from ingest.embedding.late_interaction import packed
 from ingest.errors import EmbedderError, SelfTestFailed
@@ -79,12 +79,16 @@ def run_ingest(
         if not confirm_large_deletion:
             answering = target.answering_documents()
             refuse_large_deletion(plan, checkout, answering, settings.max_deleted_share)
-        writing = Writing(target, embedder, listen)
+        origin = Origin(checkout.revision, checkout.docs_root)
+        writing = Writing(target, embedder, origin, listen)
         writing.run(plan)
         documents, chunks = target.tables.counts()
         tested = _tested(questions, plan, target, embedder, settings.self_test_drop, listen)
-        last = LastIngest(checkout.revision, checkout.docs_root, datetime.now(UTC), embedder.name)
-        target.complete(last.to_meta() | (tested.to_meta() if tested else {}))
+        last = LastIngest(origin, datetime.now(UTC), embedder.name)
+        target.complete(
+            last.to_meta() | (tested.to_meta() if tested else {}),
+            [failed.path for failed in writing.failed],
+        )
     index.use(embedder)
     return IngestReport(
         revision=checkout.revision.name,
@@ -167,6 +171,7 @@ class Writing:
 
     target: Target
     embedder: Embedder
+    origin: Origin
     listen: ProgressListener
     added: int = 0
     updated: int = 0
@@ -198,8 +203,7 @@ class Writing:
         for path in plan.deleted:
             self.deleted += self.target.tables.delete(path).deleted
         self.target.delete_orphans()
-        if plan.changed or plan.deleted:
-            self.target.tables.tokens.delete_strays()
+        self.target.tables.tokens.delete_strays()
 
     def _is_new(self, chunk: Chunk) -> bool:
         return self.target.stored_hashes.get(chunk.id) != chunk.hash
@@ -212,7 +216,11 @@ class Writing:
         self.target.write_vectors(chunks, [self._vectors[chunk.hash] for chunk in chunks])
         for document in sound:
             changes = self.target.tables.write(
-                document.info, document.prefix, document.signature, document.chunks
+                document.info,
+                document.prefix,
+                document.signature,
+                document.chunks,
+                self.origin,
             )
             self.added += changes.added
             self.updated += changes.updated

@@ -1,0 +1,28 @@
+"""Rows of chunks and their documents -> Passages."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from ingest.documents import Passage
+from ingest.store import origins
+
+SELECT = (
+    "SELECT row, id, path, chunks.title, heading, first_line, last_line, text, hash,"
+    f" {origins.COLUMNS} FROM chunks JOIN documents ON number = document"
+)
+
+
+def passage(columns: Sequence[Any]) -> Passage:
+    """The columns of ``SELECT`` without the row number -> a Passage."""
+    id_, path, title, heading, first, last, text, hash_, *origin = columns
+    return Passage(
+        id=id_,
+        path=path,
+        title=title,
+        heading=tuple(json.loads(heading)),
+        lines=(first, last),
+        text=text,
+        hash=hash_,
+        origin=origins.origin_of(*origin),
+    )
