@@ -105,8 +105,7 @@ class IndexLocked(IngestError):
 
     def __init__(self, path: Path) -> None:
         super().__init__(
-            f"Another program, such as a backup, holds {path}: close it, or try again when it has"
-            " ended. Nothing was changed."
+            f"Another program, such as a backup, holds {path}: close it, or try again later."
         )
 
 

@@ -6,7 +6,7 @@ process or another.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -208,6 +208,10 @@ class Index:
             collection=meta.get(COLLECTION),
             embedder=last.embedder_name if last else None,
         )
+
+    def rebuild_by(self, rebuild: Callable[[], object]) -> None:
+        """Call ``rebuild``, which asks for an ingest, whenever the index cannot be read."""
+        self._live.rebuild_by(rebuild)
 
     def use(self, embedder: Embedder) -> None:
         """Embed queries with this embedder from now on: it made the live index."""

@@ -180,6 +180,8 @@ class _Chooser:
 
     def _reopened(self, folder: IndexFolder) -> Target | None:
         """Open this folder; None if its identity differs. Raises IndexDamaged."""
+        if (cause := folders.noted_damage(folder)) is not None:
+            raise IndexDamaged(cause)
         with ExitStack() as stack:
             tables = stack.enter_context(closing(DocumentTables(folder.database)))
             tables.check()

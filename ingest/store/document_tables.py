@@ -85,8 +85,8 @@ class DocumentTables:
         self.tokens = Tokens(self._database)
 
     def check(self) -> None:
-        """Raise IndexDamaged when the file is not a sound database."""
-        with self._database.reading() as db:
+        """Raise IndexDamaged when the file is not a sound database, IndexLocked when it is held."""
+        with self._database.writing() as db:
             (verdict,) = db.execute("PRAGMA quick_check(1)").fetchone()
         if verdict != "ok":
             raise damaged(verdict)
