@@ -177,9 +177,7 @@ class Index:
         if stored is None or not self._is_in_scope(stored.info.path):
             return None
         passages = live.tables.passages_of(stored.info.path)
-        return IndexedDocument(
-            stored.info, tuple(replace(p, url=self._link(p)) for p in passages)
-        )
+        return IndexedDocument(stored.info, tuple(replace(p, url=self._link(p)) for p in passages))
 
     def documents(self, prefix: str = "") -> list[DocumentInfo]:
         """Facts about all documents whose path begins with ``prefix``, by path."""

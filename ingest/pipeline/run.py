@@ -27,10 +27,10 @@ from ingest.pipeline.target import Target, open_target
 from ingest.repo import open_checkout
 from ingest.settings import IndexSettings
 from ingest.store.document_tables import SCHEMA_VERSION
-from ingest.store.vectors import Vectors
+from ingest.store.vectors import Vectors, batches
 
 BATCH = 256
-"""Approximate number of chunks that are embedded and written together."""
+"""Approximate number of chunks that are written together; maximum number embedded at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,8 +250,11 @@ class Writing:
             for chunk in chunks
             if chunk.hash not in self._vectors and chunk.hash not in self._failures
         }
-        if not texts:
-            return
+        # In parts: the token vectors of one large document would fill the memory.
+        for part in batches(list(texts.items()), BATCH):
+            self._embed_part(dict(part))
+
+    def _embed_part(self, texts: Mapping[str, str]) -> None:
         before = self.embedded
         try:
             self._embed_texts(

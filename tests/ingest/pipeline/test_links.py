@@ -59,7 +59,7 @@ class Repo:
 
     def check_links(self) -> set[str]:
         """Open every link in git; return the commits of the links."""
-        commits = set()
+        commits = set[str]()
         if self.index.status().revision is None:
             return commits
         documents = [self.index.document(path) for path in PAGES]
