@@ -21,6 +21,7 @@ from ingest.embedding.late_interaction import packed
 from ingest.errors import EmbedderError, SelfTestFailed
 from ingest.index import Index
 from ingest.index.metadata import IndexIdentity, LastIngest
+from ingest.pipeline.compaction import compact
 from ingest.pipeline.plan import ChangedDocument, Plan, make_plan, refuse_large_deletion
 from ingest.pipeline.self_test import SelfTestOutcome, SelfTestQuestions, ask, drop, read_self_test
 from ingest.pipeline.target import Target, open_target
@@ -89,6 +90,7 @@ def run_ingest(
             last.to_meta() | (tested.to_meta() if tested else {}),
             [failed.path for failed in writing.failed],
         )
+        compact(target)
     index.use(embedder)
     return IngestReport(
         revision=checkout.revision.name,

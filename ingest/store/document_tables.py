@@ -91,6 +91,14 @@ class DocumentTables:
         if verdict != "ok":
             raise damaged(verdict)
 
+    def copy_to(self, path: Path) -> None:
+        """Write all rows into a new file, without the space of deleted ones."""
+        self.keywords.merge()
+        self._database.copy_to(path)
+
+    def empty_log(self) -> None:
+        self._database.empty_log()
+
     def close(self) -> None:
         self._database.close()
 
@@ -252,7 +260,7 @@ class DocumentTables:
         """Passages by row number; deleted rows are left out."""
         with self._database.reading() as db:
             stored = db.execute(
-                f"{passage_rows.SELECT} WHERE row IN (SELECT value FROM json_each(?))",
+                passage_rows.select("row IN (SELECT value FROM json_each(?))"),
                 (json.dumps(list(rows)),),
             )
             return {row: passage_rows.passage(columns) for row, *columns in stored}
@@ -260,7 +268,7 @@ class DocumentTables:
     def passages_by_id(self, ids: Collection[str]) -> dict[str, Passage]:
         with self._database.reading() as db:
             stored = db.execute(
-                f"{passage_rows.SELECT} WHERE id IN (SELECT value FROM json_each(?))",
+                passage_rows.select("id IN (SELECT value FROM json_each(?))"),
                 (json.dumps(list(ids)),),
             )
             passages = [passage_rows.passage(columns) for _row, *columns in stored]
@@ -277,7 +285,7 @@ class DocumentTables:
     def passages_of(self, path: str) -> list[Passage]:
         """All chunks of a document, in order."""
         with self._database.reading() as db:
-            rows = db.execute(f"{passage_rows.SELECT} WHERE path = ? ORDER BY position", (path,))
+            rows = db.execute(passage_rows.select("path = ? ORDER BY position"), (path,))
             return [passage_rows.passage(columns) for _row, *columns in rows]
 
 

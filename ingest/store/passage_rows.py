@@ -7,14 +7,17 @@ from typing import Any
 from ingest.documents import Passage
 from ingest.store import origins
 
-SELECT = (
-    "SELECT row, id, path, chunks.title, heading, first_line, last_line, text, hash,"
-    f" {origins.COLUMNS} FROM chunks JOIN documents ON number = document"
-)
+
+def select(condition: str) -> str:
+    """Return the statement for the chunks that meet a condition."""
+    return (
+        "SELECT row, id, path, chunks.title, heading, first_line, last_line, text, hash,"  # noqa: S608  # only literals
+        f" {origins.COLUMNS} FROM chunks JOIN documents ON number = document WHERE {condition}"
+    )
 
 
 def passage(columns: Sequence[Any]) -> Passage:
-    """The columns of ``SELECT`` without the row number -> a Passage."""
+    """The columns of ``select`` without the row number -> a Passage."""
     id_, path, title, heading, first, last, text, hash_, *origin = columns
     return Passage(
         id=id_,

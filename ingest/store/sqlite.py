@@ -65,6 +65,20 @@ class Database:
             db.execute("BEGIN IMMEDIATE")
             yield db
 
+    def copy_to(self, path: Path) -> None:
+        """Write all rows into a new file, without the space of deleted ones."""
+        with self.reading() as db:
+            db.execute("VACUUM INTO ?", (str(path),))
+        copied = Database(path, schema=None)
+        with copied.reading() as db:
+            db.execute("PRAGMA journal_mode = WAL")
+        copied.close()
+
+    def empty_log(self) -> None:
+        """Move the write-ahead log into the file, and give its space back."""
+        with self.reading() as db:
+            db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
     def close(self) -> None:
         """Close idle connections; those in use are closed when they are returned."""
         self._closed = True

@@ -75,9 +75,7 @@ def test_a_damaged_index_is_called_that_and_rebuilt_at_once_whoever_reads_it(
     for way in ways.values():
         with pytest.raises(IndexDamaged) as caught:
             way(docs.index)
-        assert caught.value.spoken == (
-            "The index of the docs cannot be read; it is being rebuilt."
-        )
+        assert caught.value.spoken == ("The index of the docs cannot be read; it is being rebuilt.")
         assert str(caught.value).endswith(": it is being rebuilt.")
     assert asked == [True]
     docs.ingest()

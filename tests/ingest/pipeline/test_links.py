@@ -73,7 +73,6 @@ class Repo:
             commits.add(commit)
         return commits
 
-
     def lines(self, commit: str, path: str) -> list[str]:
         if (commit, path) not in self._lines:
             shown = git(self.remote.bare, "show", f"{commit}:{path}")
