@@ -8,8 +8,8 @@
 
 live        The pointer ``current`` names this folder, and searches read it. A run writes into it if
             it is sound and has the identity (embedder, chunker, schema) that the settings ask for.
-            Otherwise it stays live until a complete folder replaces it, in one rename. A search that
-            cannot read it leaves a file ``damaged`` in it: then no run takes it for sound.
+            Otherwise it stays live until a complete folder replaces it, in one rename. A search
+            that cannot read it leaves a file ``damaged`` in it: then no run takes it for sound.
 unfinished  A folder beside the live one, left by a run that was cut off or whose self-test failed.
             The next run that needs a new folder continues it if it is sound and has its identity.
 replaced    The folder that was live before. Its vectors are reused until the pointer changes.

@@ -1,8 +1,8 @@
 """One index folder opened for reading, and the part of it that a search needs in memory.
 
 The first search reads all vectors; later ones read only what an ingest has changed since. A running
-search keeps the snapshot it started with. While the Chroma server is unreachable, or another program
-holds Chroma's file, text whose vectors were not read yet is searched by words only.
+search keeps the snapshot it started with. While the Chroma server is unreachable, or another
+program holds Chroma's file, text whose vectors were not read yet is searched by words only.
 """
 
 import logging

@@ -1,8 +1,9 @@
 """The tables of ``pages.sqlite``: documents, their chunks, and metadata of the index.
 
 All rows of a document are written in one transaction, together with its revision: a reader sees it
-before or after a change, never between. A document without a revision of its own has the one of the
-last completed ingest. A row number is never reused: it means the same chunk text forever, or no row.
+before or after a change, never between. A document without a revision of its own has the one of
+the last completed ingest. A row number is never reused: it means the same chunk text forever, or no
+row.
 """
 
 import json
