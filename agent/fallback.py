@@ -19,7 +19,7 @@ from agent.history import cited_before, query_of
 from agent.model.characters import unmarked
 from agent.model.deadline import Deadline, DeadlinePassed, Result
 from ingest.documents import Passage, SearchResult
-from ingest.errors import FootnoteError, IndexMissing
+from ingest.errors import IngestError
 from ingest.index import Index
 
 log = logging.getLogger(__name__)
@@ -68,14 +68,12 @@ def passages_answer(draft: Draft, why: str, seconds: float) -> Answer:
         raise
     except DeadlinePassed:
         return failed(draft, "Neither the model nor the search answered in time.")
-    except IndexMissing:
-        return failed(draft, "No docs are indexed yet.")
-    except FootnoteError as error:
+    except IngestError as error:
         log.warning("answer %s: %s", draft.id, error)
-        return failed(draft, "The index of the docs cannot be read.")
+        return failed(draft, error.spoken)
     except Exception:  # the last resort has failed, and the answer says so
         log.exception("answer %s: search failed", draft.id)
-        return failed(draft, "The index of the docs cannot be read.")
+        return failed(draft, IngestError.spoken)
     text = passages_text(passages, why, weak=weak, quoted=bool(quoted))
     return draft.answer("retrieval_only", text, citations=best(passages), reason=why)
 

@@ -73,6 +73,7 @@ class Service:
         self._listening = InTurn(16)
         self._stack.callback(self._listening.shutdown, wait=False, cancel_futures=True)
         runs = IngestRuns(index_settings.data_dir)
+        self.index.rebuild_by(lambda: runs.request({}))
         stale_after = timedelta(hours=index_settings.stale_after_hours)
         agent = build_agent(self.index, agent_settings, self.journal.spent)
         self.bot = build_bot(

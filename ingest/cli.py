@@ -165,6 +165,9 @@ def _described(state: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "revision", _short(revision) or "nothing is indexed yet: run `footnote ingest`"
     yield "ingested", f"{_age(state['age_hours'])} ago{old}" if state["ingested_at"] else "never"
     yield "content", f"{state['documents']} documents, {state['chunks']} chunks"
+    if differing := state["documents_of_another_revision"]:
+        why = "a run is under way" if state["running"] else "the last run did not write them all"
+        yield "", f"{differing} documents are of another revision: {why}"
     for collection in state["collections"]:
         size = f"{collection['documents']} documents"
         yield "", f"{collection['name']}: {size}. {collection['description']}"

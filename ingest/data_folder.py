@@ -21,6 +21,8 @@ from ingest.errors import DataFolderBusy, DataFolderError
 
 # Another process may hold the lock for a moment to check for an owner.
 _PATIENCE_SECONDS = 1.0
+_locks: dict[Path, "_OwnedLock"] = {}
+"""The locks of this process, by data folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,18 @@ class FolderOwner:
         return f"`{self.command}` (process {self.pid} on {self.host}, since {self.since})"
 
 
+@dataclass(slots=True)
+class _OwnedLock:
+    """A lock, and the file that it was taken on."""
+
+    lock: FileLock
+    file: tuple[int, int] | None
+
+    def is_held(self, path: Path) -> bool:
+        """Return False if somebody has removed the file, even if another process made it again."""
+        return self.lock.is_locked and self.file == _lock_file(path)
+
+
 @contextmanager
 def own_data_folder(path: Path) -> Iterator[FolderOwner]:
     """Own the data folder, which is created if missing.
@@ -43,6 +57,41 @@ def own_data_folder(path: Path) -> Iterator[FolderOwner]:
     Raises DataFolderBusy, which names the owner, and DataFolderError.
     """
     lock = _lock(path)
+    owner = _own(path, lock)
+    owned = _locks[path] = _OwnedLock(lock, _lock_file(path))
+    try:
+        yield owner
+    finally:
+        del _locks[path]
+        if owned.is_held(path):
+            with suppress(OSError):
+                _record(path).unlink()
+        lock.release()
+
+
+def own_again(path: Path) -> bool:
+    """Own a folder again that was removed under this process. Return False if it is still there.
+
+    Raises DataFolderBusy if another process owns the folder by now, and DataFolderError.
+    """
+    owned = _locks.get(path)
+    if owned is None or owned.is_held(path):
+        return False
+    owned.lock.release()
+    _own(path, owned.lock)
+    owned.file = _lock_file(path)
+    return True
+
+
+def _lock_file(path: Path) -> tuple[int, int] | None:
+    try:
+        status = (path / "owner.lock").stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def _own(path: Path, lock: FileLock) -> FolderOwner:
     try:
         path.mkdir(parents=True, exist_ok=True)
         # The folder may be inside a repository, where it should not be committed.
@@ -57,17 +106,13 @@ def own_data_folder(path: Path) -> Iterator[FolderOwner]:
         ) from None
     except OSError as error:
         raise DataFolderError(path, error.strerror) from error
+    owner = _this_process()
     try:
-        owner = _this_process()
-        try:
-            _record(path).write_text(json.dumps(asdict(owner)))
-        except OSError as error:
-            raise DataFolderError(path, error.strerror) from error
-        yield owner
-    finally:
-        with suppress(OSError):
-            _record(path).unlink()
+        _record(path).write_text(json.dumps(asdict(owner)))
+    except OSError as error:
         lock.release()
+        raise DataFolderError(path, error.strerror) from error
+    return owner
 
 
 def owner_of(path: Path) -> FolderOwner | None:

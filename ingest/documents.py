@@ -4,7 +4,8 @@ All of them are frozen. Line numbers count from 1, both ends included, in the fi
 """
 
 import hashlib
-from dataclasses import dataclass
+import json
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
@@ -37,6 +38,18 @@ class Revision:
         if self.commit is None:
             return self.label
         return self.commit + ("+local" if self.dirty else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The place from which a document was read."""
+
+    revision: Revision
+    docs_root: str
+    """Folder of the docs in the repo, for permalinks."""
+
+    def to_text(self) -> str:
+        return json.dumps({"revision": asdict(self.revision), "docs_root": self.docs_root})
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,11 +126,13 @@ class Passage:
     hash: str
     """Content hash of the chunk: an id with another hash means another text."""
     url: str | None = None
-    """Address of the lines at the indexed commit, or None."""
+    """Address of the lines at the commit of their document, or None."""
     score: float = 0.0
     """Fused score, higher is better; comparable within one search only."""
     distance: float = 0.0
     """Cosine distance to the query, 0 to 2, lower is closer."""
+    origin: Origin | None = None
+    """Place from which the document was read, or None if no ingest has ended."""
 
     def to_json(self) -> dict[str, Any]:
         return {

@@ -11,6 +11,7 @@ FootnoteError            root of all errors that a person may see: one line, cau
     ├── SelfTestFailed   a rebuilt index does worse in the self-test than the live one
     ├── IndexMissing     nothing was ingested yet
     ├── IndexDamaged     stored data cannot be read
+    ├── IndexLocked      another program holds a file of the index
     ├── StoreAway        the Chroma server cannot be reached, or fails
     ├── DataFolderError  the data folder cannot be written
     ├── DataFolderBusy   another process owns the data folder
@@ -55,6 +56,9 @@ class SettingsError(FootnoteError):
 class IngestError(FootnoteError):
     """The index could not be built or read."""
 
+    spoken = "The index of the docs cannot be read."
+    """Sentence for people in Slack, without places or names."""
+
 
 class DocsRepoError(IngestError):
     """The docs repo could not be read. The index is unchanged."""
@@ -80,13 +84,30 @@ class SelfTestFailed(IngestError):
 class IndexMissing(IngestError):
     """Nothing was ingested into this data folder yet."""
 
+    spoken = "No docs are indexed yet."
+
 
 class IndexDamaged(IngestError):
     """Stored data cannot be read."""
 
-    def __init__(self, cause: str) -> None:
-        super().__init__(f"{cause}: run `footnote ingest` to rebuild it.")
+    def __init__(self, cause: str, *, is_rebuilt: bool = False) -> None:
+        """``is_rebuilt``: this process rebuilds the index by itself."""
+        cure = "it is being rebuilt" if is_rebuilt else "run `footnote ingest` to rebuild it"
+        super().__init__(f"{cause}: {cure}.")
         self.cause = " ".join(cause.split())
+        if is_rebuilt:
+            self.spoken = "The index of the docs cannot be read; it is being rebuilt."
+
+
+class IndexLocked(IngestError):
+    """Another program, such as a backup, holds a file of the index. Its data is sound."""
+
+    spoken = "The index of the docs cannot be read: another program holds it."
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(
+            f"Another program, such as a backup, holds {path}: close it, or try again later."
+        )
 
 
 class StoreAway(IngestError):

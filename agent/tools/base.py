@@ -17,7 +17,7 @@ from agent.errors import ToolError
 from agent.searches import FinishedSearch, Retrieval
 from agent.trace import Progress
 from ingest.documents import CollectionInfo, DocumentInfo, Passage
-from ingest.errors import FootnoteError
+from ingest.errors import IngestError
 
 log = logging.getLogger(__name__)
 
@@ -131,14 +131,13 @@ def run_tool(tool: Tool | None, name: str, sent: Any, retrieval: Retrieval) -> T
         return tool.run(arguments_of(tool, sent), retrieval)
     except ToolError as error:
         return failure(str(error))
-    except FootnoteError as error:
+    except IngestError as error:
         log.warning("%s failed: %s", name, error)
+        why = error.spoken
     except Exception:  # a defect of a tool must lead to an answer that admits it
         log.exception("%s failed", name)
-    return failure(
-        "The docs cannot be read at the moment. Do not answer from memory instead: "
-        "say that the docs could not be searched."
-    )
+        why = "The docs cannot be read at the moment."
+    return failure(f"{why} Do not answer from memory instead: say that the docs cannot be read.")
 
 
 def failure(message: str) -> ToolResult:

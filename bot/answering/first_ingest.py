@@ -7,6 +7,7 @@ from collections.abc import Callable
 from agent.answer import Answer
 from agent.conversation import Answerer, Conversation
 from agent.trace import Progress
+from ingest.errors import IngestError
 from ingest.index import Index
 
 FIRST_INGEST_SECONDS = 120.0
@@ -33,7 +34,7 @@ class FirstIngestWait:
         """Return the answer to the newest turn, see ``Answerer``."""
         cancel = cancel or threading.Event()
         while (
-            self._index.status().documents == 0
+            self._is_empty()
             and self._is_ingesting()
             and time.monotonic() < self._until
             and not cancel.is_set()
@@ -44,3 +45,9 @@ class FirstIngestWait:
         return self._agent.answer(
             conversation, on_progress=on_progress, on_paragraph=on_paragraph, cancel=cancel
         )
+
+    def _is_empty(self) -> bool:
+        try:
+            return self._index.status().documents == 0
+        except IngestError:  # the agent answers with the reason
+            return False

@@ -11,6 +11,7 @@ from bot.channels import Channel
 from bot.runbooks.alert import read_alert
 from bot.runbooks.find import find_runbook
 from bot.slack.identity import SlackMessage
+from ingest.documents import DocumentInfo
 from ingest.errors import IngestError
 from ingest.index import Index
 
@@ -22,11 +23,16 @@ def rendering(index: Index, stale_after: timedelta) -> Render:
 
     def render(answer: Answer) -> Sequence[SlackMessage]:
         paths = {passage.path for passage in (*answer.citations, *answer.passages)}
-        documents = {d.path: d for d in index.documents() if d.path in paths} if paths else {}
+        documents, ingested_at = dict[str, DocumentInfo](), None
+        try:
+            documents = {d.path: d for d in index.documents() if d.path in paths} if paths else {}
+            ingested_at = index.status().ingested_at
+        except IngestError as error:  # the answer goes out without them
+            log.warning("no facts about the pages of an answer: %s", error)
         return render_answer(
             answer,
             documents=documents,
-            ingested_at=index.status().ingested_at,
+            ingested_at=ingested_at,
             now=datetime.now(UTC),
             stale_after=stale_after,
         )

@@ -20,6 +20,7 @@ from bot.report.words import counted, verdict_words
 from bot.slack.clients import SLACK_FAILED, Clients, slack_error
 from bot.slack.message_links import permalink
 from ingest.documents import CollectionInfo
+from ingest.errors import IngestError
 from ingest.index import Index, IndexStatus
 from ingest.runs.outage import Outage
 from ingest.runs.record import IngestRun
@@ -70,12 +71,21 @@ class Home:
 
     def status_lines(self) -> list[str]:
         return [
-            *index_lines(self._index.status(), self._stale_after, datetime.now(UTC)),
-            *collection_lines(self._index.collections()),
+            *self._index_lines(),
             *run_lines(self._last_run()),
             *outage_lines(self._outage()),
             *reply_lines(self._journal.replies_not_taken(time.time() - _DAY)),
         ]
+
+    def _index_lines(self) -> list[str]:
+        try:
+            return [
+                *index_lines(self._index.status(), self._stale_after, datetime.now(UTC)),
+                *collection_lines(self._index.collections()),
+            ]
+        except IngestError as error:
+            log.warning("index: %s", error)
+            return [f":warning: {error.spoken}"]
 
     def _opened(self, event: SlackJson) -> None:
         user, tab = string(event.get("user")), event.get("tab")

@@ -17,7 +17,7 @@ from bot.reading.block_text import SlackJson, items, string
 from bot.reply.in_private import say
 from bot.reply.wording import NOT_NOW
 from bot.slack.identity import Identity
-from ingest.errors import FootnoteError
+from ingest.errors import FootnoteError, IngestError
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +73,8 @@ class InteractionListener:
                 return
             try:
                 self.handle(interaction)
-            except FootnoteError:
-                interaction.say(NOT_NOW)
+            except FootnoteError as error:
+                interaction.say(error.spoken if isinstance(error, IngestError) else NOT_NOW)
                 raise
 
         return BoltListener(self.kind, self.name, handle)

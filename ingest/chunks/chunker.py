@@ -3,11 +3,16 @@
 A chunk stays within one section, has about 800 characters, and overlaps with no other. Blocks are
 kept whole and a long section is divided evenly. Only a block that is too large by itself is cut: a
 fence at lines, a table at rows, prose at lines or sentences.
+
+A dump, which is a page of very many small chunks, is cut by size alone: sections share a chunk, and
+text without words, such as hexadecimal numbers, is embedded by its beginning. All of it is searched
+by words.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import takewhile
 from math import ceil
 
 from ingest.chunks.pieces import Piece, halves, pieces_of, rendered
@@ -17,7 +22,7 @@ from ingest.readers.parsed_file import FileBlock, ParsedFile
 from ingest.readers.search_text import has_words
 from ingest.shorten import shorten_end
 
-CHUNKER_VERSION = 5
+CHUNKER_VERSION = 6
 """Part of the index's identity: raise it whenever chunks of the same file can change."""
 
 TARGET = 800
@@ -28,10 +33,18 @@ LONGEST_LABEL = 160
 """Maximum number of characters of a title or a heading; longer ones are shortened."""
 MOST_INTRODUCING = 8
 """Maximum number of pieces that are kept with the next one because they introduce it."""
+DUMP_CHUNKS = 500
+"""A page with at most this many chunks is not a dump."""
+DUMP_SIZE = TARGET / 2
+"""Average number of characters of a chunk, below which a page of more chunks is a dump."""
+WORDS_SHARE = 1 / 3
+"""Minimum share of a text's characters in words of letters; text with a smaller one has none."""
+WORD = re.compile(r"(?<!\w)[^\W\d_]{2,}+(?!\w)")
 LABEL = re.compile(r" {0,3}(?:\*\*|__)?\w.{0,78}[\w)?](?:\*\*|__)?\s*")
 
 Fits = Callable[[str], bool]
 Path = tuple[str, ...]
+Section = tuple[Path, list[FileBlock]]
 
 
 def chunk_prefix(path: str) -> str:
@@ -41,17 +54,63 @@ def chunk_prefix(path: str) -> str:
 
 def chunk_document(document: Document, fits: Fits) -> list[Chunk]:
     """Return the chunks in order. ``fits`` tells whether the embedder reads the whole of a text."""
-    title = shorten_end(document.title, LONGEST_LABEL)
-    chunks: list[Chunk] = []
-    for path, blocks in _sections(document.parsed):
-        heading = _labels(title, path, fits)
-        for packed in _packed(blocks, document.parsed):
-            chunks.extend(_fitted(packed, document, title, heading, fits))
+    chunks = _chunks(document, list(_sections(document.parsed)), fits)
+    if len(chunks) > DUMP_CHUNKS and sum(len(c.text) for c in chunks) < DUMP_SIZE * len(chunks):
+        sections = list(_joined(_sections(document.parsed), document.parsed))
+        chunks = _chunks(
+            document,
+            sections,
+            lambda text: fits(text) or not _has_words(text),
+            keep_introductions=False,
+        )
     prefix = chunk_prefix(document.path)
     return [replace(c, id=f"{prefix}-{number}", number=number) for number, c in enumerate(chunks)]
 
 
-def _sections(parsed: ParsedFile) -> Iterator[tuple[Path, list[FileBlock]]]:
+def _chunks(
+    document: Document, sections: Sequence[Section], fits: Fits, *, keep_introductions: bool = True
+) -> list[Chunk]:
+    title = shorten_end(document.title, LONGEST_LABEL)
+    chunks: list[Chunk] = []
+    for path, blocks in sections:
+        heading = _labels(title, path, fits)
+        for packed in _packed(blocks, document.parsed, keep_introductions):
+            chunks.extend(_fitted(packed, document, title, heading, fits))
+    return chunks
+
+
+def _joined(sections: Iterable[Section], parsed: ParsedFile) -> Iterator[Section]:
+    """Join sections that fit into one chunk together, under the headings that they share."""
+    path: Path = ()
+    joined: list[FileBlock] = []
+    size = 0
+    for labels, blocks in sections:
+        own = sum(_size(block, parsed) for block in blocks)
+        if joined and size + own > TARGET:
+            yield path, joined
+            joined, size = [], 0
+        path = _shared(path, labels) if joined else labels
+        joined.extend(blocks)
+        size += own
+    if joined:
+        yield path, joined
+
+
+def _size(block: FileBlock, parsed: ParsedFile) -> int:
+    return sum(len(line) + 1 for line in parsed.lines[block.start : block.end])
+
+
+def _shared(one: Path, other: Path) -> Path:
+    pairs = takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
+    return tuple(label for label, _label in pairs)
+
+
+def _has_words(text: str) -> bool:
+    """Return True if a text is more than numbers and codes, in any language."""
+    return sum(len(word) for word in WORD.findall(text)) >= WORDS_SHARE * len(text)
+
+
+def _sections(parsed: ParsedFile) -> Iterator[Section]:
     """Yield heading paths with their blocks; a heading without text joins the next section."""
     path: list[FileBlock] = []
     section: list[FileBlock] = []
@@ -91,7 +150,9 @@ def _labels(title: str, path: Path, fits: Fits) -> Path:
     return labels
 
 
-def _packed(blocks: Sequence[FileBlock], parsed: ParsedFile) -> Iterator[list[Piece]]:
+def _packed(
+    blocks: Sequence[FileBlock], parsed: ParsedFile, keep_introductions: bool
+) -> Iterator[list[Piece]]:
     """Divide a section evenly, between blocks."""
     pieces = [piece for block in blocks for piece in pieces_of(block, parsed, TARGET)]
     total = sum(piece.size for piece in pieces)
@@ -100,7 +161,8 @@ def _packed(blocks: Sequence[FileBlock], parsed: ParsedFile) -> Iterator[list[Pi
     size = 0
     for piece in pieces:
         if packed and size + piece.size > share:
-            introduction = _introduction(packed, room=share - piece.size)
+            room = share - piece.size if keep_introductions else 0
+            introduction = _introduction(packed, room)
             yield packed[: len(packed) - len(introduction)]
             packed = introduction
             size = sum(introducing.size for introducing in packed)

@@ -8,7 +8,8 @@
 
 live        The pointer ``current`` names this folder, and searches read it. A run writes into it if
             it is sound and has the identity (embedder, chunker, schema) that the settings ask for.
-            Otherwise it stays live until a complete folder replaces it, in one rename.
+            Otherwise it stays live until a complete folder replaces it, in one rename. A search
+            that cannot read it leaves a file ``damaged`` in it: then no run takes it for sound.
 unfinished  A folder beside the live one, left by a run that was cut off or whose self-test failed.
             The next run that needs a new folder continues it if it is sound and has its identity.
 replaced    The folder that was live before. Its vectors are reused until the pointer changes.
@@ -46,6 +47,11 @@ class IndexFolder:
         return self.path / "chroma"
 
     @property
+    def damage(self) -> Path:
+        """File with the words of an error: a search cannot read this folder."""
+        return self.path / "damaged"
+
+    @property
     def database(self) -> Path:
         """SQLite file with documents, chunks and words."""
         return self.path / "pages.sqlite"
@@ -78,6 +84,19 @@ def _pointer(data_dir: Path) -> str | None:
         return ""
     except OSError as error:
         raise DataFolderError(data_dir, error.strerror) from error
+
+
+def note_damage(folder: IndexFolder, cause: str) -> None:
+    """Tell the next run that a search cannot read this folder: a check may find it sound."""
+    with suppress(OSError):  # a folder that cannot be written is not rebuilt either
+        folder.damage.write_text(cause, encoding="utf-8")
+
+
+def noted_damage(folder: IndexFolder) -> str | None:
+    """Return the words that ``note_damage`` left, or None."""
+    with suppress(OSError):
+        return folder.damage.read_text(encoding="utf-8", errors="replace")
+    return None
 
 
 def sound_live(data_dir: Path) -> IndexFolder | None:

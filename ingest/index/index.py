@@ -6,7 +6,7 @@ process or another.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -49,6 +49,8 @@ class IndexStatus:
     ingested_at: datetime | None = None
     documents: int = 0
     chunks: int = 0
+    differing: int = 0
+    """Documents of another revision: a run is writing them, or one did not end well."""
     collection: str | None = None
     embedder: str | None = None
 
@@ -58,6 +60,7 @@ class IndexStatus:
             "ingested_at": self.ingested_at.isoformat() if self.ingested_at else None,
             "documents": self.documents,
             "chunks": self.chunks,
+            "documents_of_another_revision": self.differing,
             "collection": self.collection,
             "embedder": self.embedder,
         }
@@ -141,9 +144,8 @@ class Index:
             depth=max(DEPTH, k or 0),
         )
         taken = _taken(live.tables, ranking.hits, k, budget)
-        link = self._linker(snapshot.meta)
         passages = tuple(
-            replace(passage, score=hit.score, distance=hit.distance, url=link(passage))
+            replace(passage, score=hit.score, distance=hit.distance, url=self._link(passage))
             for hit, passage in taken
         )
         probability = confidence(ranking.signals) if passages else 0.0
@@ -155,10 +157,9 @@ class Index:
         return self._live.read(lambda live: self._passages(live, ids))
 
     def _passages(self, live: OpenFolder, ids: Sequence[str]) -> list[Passage]:
-        link = self._linker(live.tables.meta())
         passages = live.tables.passages_by_id(ids)
         return [
-            replace(passages[id_], url=link(passages[id_]))
+            replace(passages[id_], url=self._link(passages[id_]))
             for id_ in ids
             if id_ in passages and self._is_in_scope(passages[id_].path)
         ]
@@ -175,9 +176,8 @@ class Index:
             stored = live.tables.document(stem)
         if stored is None or not self._is_in_scope(stored.info.path):
             return None
-        link = self._linker(live.tables.meta())
-        passages = tuple(replace(p, url=link(p)) for p in live.tables.passages_of(stored.info.path))
-        return IndexedDocument(stored.info, passages)
+        passages = live.tables.passages_of(stored.info.path)
+        return IndexedDocument(stored.info, tuple(replace(p, url=self._link(p)) for p in passages))
 
     def documents(self, prefix: str = "") -> list[DocumentInfo]:
         """Facts about all documents whose path begins with ``prefix``, by path."""
@@ -191,20 +191,25 @@ class Index:
     def status(self) -> IndexStatus:
         """Size and age of the whole index, whatever the scope. Never raises IndexMissing."""
         try:
-            meta, (documents, chunks) = self._live.read(
-                lambda live: (live.tables.meta(), live.tables.counts())
+            meta, (documents, chunks), differing = self._live.read(
+                lambda live: (live.tables.meta(), live.tables.counts(), live.tables.differing())
             )
         except IndexMissing:
             return IndexStatus()
         last = LastIngest.from_meta(meta)
         return IndexStatus(
-            revision=last.revision if last else None,
+            revision=last.origin.revision if last else None,
             ingested_at=last.ingested_at if last else None,
             documents=documents,
             chunks=chunks,
+            differing=differing,
             collection=meta.get(COLLECTION),
             embedder=last.embedder_name if last else None,
         )
+
+    def rebuild_by(self, rebuild: Callable[[], object]) -> None:
+        """Call ``rebuild``, which asks for an ingest, whenever the index cannot be read."""
+        self._live.rebuild_by(rebuild)
 
     def use(self, embedder: Embedder) -> None:
         """Embed queries with this embedder from now on: it made the live index."""
@@ -220,22 +225,12 @@ class Index:
     def _is_in_scope(self, path: str) -> bool:
         return self._scope is None or bool(self._scope & self._membership.names(path))
 
-    def _linker(self, meta: Mapping[str, str]) -> "_Linker":
-        return _Linker(LastIngest.from_meta(meta), self._link_template)
-
-
-@dataclass(frozen=True, slots=True)
-class _Linker:
-    """Makes the address of a passage's lines at the indexed commit."""
-
-    last: LastIngest | None
-    template: str | None
-
-    def __call__(self, passage: Passage) -> str | None:
-        if self.last is None:
+    def _link(self, passage: Passage) -> str | None:
+        """Address of a passage's lines at the commit from which its document was read."""
+        if (origin := passage.origin) is None:
             return None
         return permalink(
-            self.last.revision, self.last.docs_root, passage.path, passage.lines, self.template
+            origin.revision, origin.docs_root, passage.path, passage.lines, self._link_template
         )
 
 

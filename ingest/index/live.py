@@ -1,13 +1,14 @@
-"""The live index as this process has it open: its folder, and the embedder for queries."""
+"""The live index as this process has it open: its folder, its damage, the embedder for queries."""
 
 import logging
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
 from ingest.embedding.embedder import Embedder
-from ingest.errors import IndexMissing, IngestError
+from ingest.errors import IndexDamaged, IndexMissing, IngestError
 from ingest.index import folders
 from ingest.index.folders import IndexFolder
 from ingest.index.metadata import IndexIdentity
@@ -19,6 +20,9 @@ from ingest.store.document_tables import SCHEMA_VERSION
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
+
+REBUILD_SECONDS = 60.0
+"""Seconds until a rebuild is asked for again, while the index stays damaged."""
 
 
 class LiveIndex:
@@ -39,22 +43,57 @@ class LiveIndex:
         self._late_interaction = late_interaction
         self._embedder: Embedder | None = None
         self._open: OpenFolder | None = None
+        self._rebuild: Callable[[], object] | None = None
+        self._next_rebuild = 0.0
         self._lock = threading.Lock()
+
+    def rebuild_by(self, rebuild: Callable[[], object]) -> None:
+        """Call ``rebuild``, which asks for an ingest, whenever the index cannot be read."""
+        self._rebuild = rebuild
 
     def read(self, work: Callable[[OpenFolder], T]) -> T:
         """Run ``work`` on the live folder; run it again if the folder is replaced meanwhile.
 
-        An ingest, in any process, deletes the folder that it has replaced without asking who still
-        reads from it.
+        Raises IndexDamaged, after a rebuild was asked for, and IndexMissing.
         """
+        try:
+            return self._read(work)
+        except IndexDamaged as error:
+            if not self._is_rebuilt(error):
+                raise
+            raise IndexDamaged(error.cause, is_rebuilt=True) from error
+
+    def _is_rebuilt(self, damage: IndexDamaged) -> bool:
+        """Ask for a rebuild, once a minute; return False if nobody carries it out."""
+        if self._rebuild is None:
+            return False
+        with self._lock:
+            if time.monotonic() < self._next_rebuild:
+                return True
+            self._next_rebuild = time.monotonic() + REBUILD_SECONDS
+        log.warning("%s: it is being rebuilt.", damage.cause)
+        try:
+            self._rebuild()
+        except IngestError as error:
+            log.warning("The rebuild cannot be asked for: %s", error)
+            return False
+        return True
+
+    def _read(self, work: Callable[[OpenFolder], T]) -> T:
         while True:
             folder = folders.live(self._data_dir)
+            if folder is None and self._open is not None:
+                raise IndexDamaged(f"The index is no longer in {self._data_dir}")
             if folder is None:
                 raise IndexMissing("Nothing is indexed yet: run `footnote ingest`.")
             try:
                 return work(self._opened(folder))
-            except IngestError:  # a deleted folder looks like damage, or like a failing disk
+            except IngestError as error:
+                # An ingest, in any process, deletes the folder that it has replaced without asking
+                # who still reads from it. That looks like damage, or like a failing disk.
                 if folders.live(self._data_dir) == folder:
+                    if isinstance(error, IndexDamaged):
+                        folders.note_damage(folder, error.cause)
                     raise
 
     def embed(self, query: str, snapshot: Snapshot) -> QueryVector | None:
@@ -73,6 +112,7 @@ class LiveIndex:
         folder = folders.live(self._data_dir)
         with self._lock:
             self._embedder = embedder
+            self._next_rebuild = 0.0
             if self._open is not None and (folder is None or not self._open.still_is(folder)):
                 self._open.close()
                 self._open = None

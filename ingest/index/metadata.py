@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
 
-from ingest.documents import Revision
+from ingest.documents import Origin, Revision
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,16 +36,14 @@ class IndexIdentity:
 class LastIngest:
     """Facts about the last completed ingest."""
 
-    revision: Revision
-    docs_root: str
-    """Folder of the docs in the repo, for permalinks."""
+    origin: Origin
     ingested_at: datetime
     embedder_name: str
 
     def to_meta(self) -> dict[str, str]:
         return {
-            "revision": json.dumps(asdict(self.revision)),
-            "docs_root": self.docs_root,
+            "revision": json.dumps(asdict(self.origin.revision)),
+            "docs_root": self.origin.docs_root,
             "ingested_at": self.ingested_at.isoformat(),
             "embedder_name": self.embedder_name,
         }
@@ -54,8 +52,7 @@ class LastIngest:
     def from_meta(cls, meta: Mapping[str, str]) -> "LastIngest | None":
         try:
             return cls(
-                revision=Revision(**json.loads(meta["revision"])),
-                docs_root=meta["docs_root"],
+                origin=Origin(Revision(**json.loads(meta["revision"])), meta["docs_root"]),
                 ingested_at=datetime.fromisoformat(meta["ingested_at"]),
                 embedder_name=meta["embedder_name"],
             )

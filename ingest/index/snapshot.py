@@ -1,8 +1,8 @@
 """One index folder opened for reading, and the part of it that a search needs in memory.
 
 The first search reads all vectors; later ones read only what an ingest has changed since. A running
-search keeps the snapshot it started with. While the Chroma server is unreachable, text whose
-vectors were not read yet is searched by words only.
+search keeps the snapshot it started with. While the Chroma server is unreachable, or another
+program holds Chroma's file, text whose vectors were not read yet is searched by words only.
 """
 
 import logging
@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ingest.documents import DocumentInfo
-from ingest.errors import IndexDamaged, StoreAway
+from ingest.errors import IndexDamaged, IndexLocked, StoreAway
 from ingest.index.folders import IndexFolder
 from ingest.index.matrix import Matrix, brought_up_to_date
 from ingest.sources import ChromaServer
@@ -23,7 +23,7 @@ from ingest.store.vectors import open_store
 log = logging.getLogger(__name__)
 
 RETRY_SECONDS = 30.0
-"""Seconds until the next request to an unreachable server."""
+"""Seconds until the next attempt to read vectors that cannot be read now."""
 COLLECTION = "collection"
 """Metadata key of the Chroma collection's name."""
 
@@ -84,7 +84,7 @@ class OpenFolder:
         try:
             with open_store(self.folder.chroma, self._server, meta[COLLECTION]) as store:
                 matrix = brought_up_to_date(matrix, self.tables, store)
-        except StoreAway as error:
+        except (StoreAway, IndexLocked) as error:
             log.warning("%s Until then new text is searched by words only.", error)
             matrix = brought_up_to_date(matrix, self.tables, None)
             until = time.monotonic() + RETRY_SECONDS

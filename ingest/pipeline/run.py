@@ -15,22 +15,23 @@ from typing import Literal
 import numpy as np
 
 from ingest.chunks.chunker import CHUNKER_VERSION
-from ingest.documents import Chunk, IngestReport, Skipped
+from ingest.documents import Chunk, IngestReport, Origin, Skipped
 from ingest.embedding.embedder import Embedder, TokenEmbedder
 from ingest.embedding.late_interaction import packed
 from ingest.errors import EmbedderError, SelfTestFailed
 from ingest.index import Index
 from ingest.index.metadata import IndexIdentity, LastIngest
+from ingest.pipeline.compaction import compact
 from ingest.pipeline.plan import ChangedDocument, Plan, make_plan, refuse_large_deletion
 from ingest.pipeline.self_test import SelfTestOutcome, SelfTestQuestions, ask, drop, read_self_test
 from ingest.pipeline.target import Target, open_target
 from ingest.repo import open_checkout
 from ingest.settings import IndexSettings
 from ingest.store.document_tables import SCHEMA_VERSION
-from ingest.store.vectors import Vectors
+from ingest.store.vectors import Vectors, batches
 
 BATCH = 256
-"""Approximate number of chunks that are embedded and written together."""
+"""Approximate number of chunks that are written together; maximum number embedded at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +80,17 @@ def run_ingest(
         if not confirm_large_deletion:
             answering = target.answering_documents()
             refuse_large_deletion(plan, checkout, answering, settings.max_deleted_share)
-        writing = Writing(target, embedder, listen)
+        origin = Origin(checkout.revision, checkout.docs_root)
+        writing = Writing(target, embedder, origin, listen)
         writing.run(plan)
         documents, chunks = target.tables.counts()
         tested = _tested(questions, plan, target, embedder, settings.self_test_drop, listen)
-        last = LastIngest(checkout.revision, checkout.docs_root, datetime.now(UTC), embedder.name)
-        target.complete(last.to_meta() | (tested.to_meta() if tested else {}))
+        last = LastIngest(origin, datetime.now(UTC), embedder.name)
+        target.complete(
+            last.to_meta() | (tested.to_meta() if tested else {}),
+            [failed.path for failed in writing.failed],
+        )
+        compact(target)
     index.use(embedder)
     return IngestReport(
         revision=checkout.revision.name,
@@ -167,6 +173,7 @@ class Writing:
 
     target: Target
     embedder: Embedder
+    origin: Origin
     listen: ProgressListener
     added: int = 0
     updated: int = 0
@@ -198,8 +205,7 @@ class Writing:
         for path in plan.deleted:
             self.deleted += self.target.tables.delete(path).deleted
         self.target.delete_orphans()
-        if plan.changed or plan.deleted:
-            self.target.tables.tokens.delete_strays()
+        self.target.tables.tokens.delete_strays()
 
     def _is_new(self, chunk: Chunk) -> bool:
         return self.target.stored_hashes.get(chunk.id) != chunk.hash
@@ -212,7 +218,11 @@ class Writing:
         self.target.write_vectors(chunks, [self._vectors[chunk.hash] for chunk in chunks])
         for document in sound:
             changes = self.target.tables.write(
-                document.info, document.prefix, document.signature, document.chunks
+                document.info,
+                document.prefix,
+                document.signature,
+                document.chunks,
+                self.origin,
             )
             self.added += changes.added
             self.updated += changes.updated
@@ -242,8 +252,11 @@ class Writing:
             for chunk in chunks
             if chunk.hash not in self._vectors and chunk.hash not in self._failures
         }
-        if not texts:
-            return
+        # In parts: the token vectors of one large document would fill the memory.
+        for part in batches(list(texts.items()), BATCH):
+            self._embed_part(dict(part))
+
+    def _embed_part(self, texts: Mapping[str, str]) -> None:
         before = self.embedded
         try:
             self._embed_texts(

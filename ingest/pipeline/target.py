@@ -120,9 +120,12 @@ class Target:
         ids = self.stored_hashes.keys() | self._written
         self.store.delete(list(ids - self.tables.ids()))
 
-    def complete(self, metadata: Mapping[str, str]) -> None:
-        """Store the metadata, make this index live, and delete all other folders."""
-        self.tables.set_meta(metadata)
+    def complete(self, metadata: Mapping[str, str], older: Collection[str]) -> None:
+        """Store the metadata, make this index live, and delete all other folders.
+
+        ``older``: paths of documents that keep their older revision.
+        """
+        self.tables.complete(metadata, older)
         current = folders.sound_live(self.data_dir)
         if current is not None and self.older is not None:
             self.tables.set_meta(calibrated(current))  # still valid: the embedder is the same
@@ -177,6 +180,8 @@ class _Chooser:
 
     def _reopened(self, folder: IndexFolder) -> Target | None:
         """Open this folder; None if its identity differs. Raises IndexDamaged."""
+        if (cause := folders.noted_damage(folder)) is not None:
+            raise IndexDamaged(cause)
         with ExitStack() as stack:
             tables = stack.enter_context(closing(DocumentTables(folder.database)))
             tables.check()

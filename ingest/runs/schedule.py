@@ -19,6 +19,7 @@ from apscheduler.events import EVENT_JOB_MISSED, JobExecutionEvent
 from apscheduler.schedulers.background import BackgroundScheduler
 from apscheduler.triggers.cron import CronTrigger
 
+from ingest.data_folder import own_again
 from ingest.embedding.embedder import Embedder
 from ingest.errors import DataFolderError, FootnoteError, IngestError, SettingsError
 from ingest.index import Index
@@ -48,6 +49,8 @@ class Schedule:
     ) -> None:
         self._trigger = read_trigger(settings.ingest_at, settings.timezone)
         self._index = index
+        self._data_dir = settings.data_dir
+        self._folder_trouble = ""
         self._runs = IngestRuns(settings.data_dir)
         self._runner = Runner(settings, index, self._runs, embedder)
         self._due: queue.SimpleQueue[Reason] = queue.SimpleQueue()
@@ -82,7 +85,6 @@ class Schedule:
         self._scheduler.start()
         self._due.put("start")
         self._publish_next_run()
-        self._runs.publish("listener", str(os.getpid()))
         self._worker.start()
 
     def stop(self) -> None:
@@ -114,6 +116,8 @@ class Schedule:
 
     def _work_once(self) -> bool:
         """Carry out the next request or due run; return False if nothing is due."""
+        if not self._owns_folder():
+            return False
         if request := self._runs.next_request():
             self._runs.start(request.id)
             self._carry_out(request.id, request.options)
@@ -122,6 +126,20 @@ class Schedule:
         else:
             return False
         self._publish_next_run()
+        return True
+
+    def _owns_folder(self) -> bool:
+        """Own the data folder again if somebody has removed it, and fill it at once."""
+        try:
+            if own_again(self._data_dir):
+                log.warning("The data folder %s was removed: it is made again.", self._data_dir)
+                self._due.put("start")
+        except IngestError as error:
+            if str(error) != self._folder_trouble:  # one line, not one with every look
+                self._folder_trouble = str(error)
+                log.warning("The data folder was removed: %s", error)
+            return False
+        self._folder_trouble = ""
         return True
 
     def _next_due(self) -> Reason | None:
@@ -190,6 +208,8 @@ class Schedule:
     def _publish_next_run(self) -> None:
         at = self.next_run_at
         self._runs.publish("next_run_at", at.isoformat(timespec="seconds") if at else None)
+        if not self._stopping.is_set():
+            self._runs.publish("listener", str(os.getpid()))
 
 
 def _unrecorded() -> Outage:

@@ -14,9 +14,9 @@ from typing import Any
 import httpx
 from httpx import HTTPError
 
-from ingest.errors import DataFolderError, FootnoteError, IndexDamaged, IngestError, StoreAway
+from ingest.errors import FootnoteError, IndexDamaged, IndexLocked, IngestError, StoreAway
 from ingest.sources import ChromaServer
-from ingest.store.sqlite import is_folder_trouble
+from ingest.store.sqlite import LOCK_SECONDS, sound_trouble
 
 
 def _leave_dotenv_alone() -> None:
@@ -68,12 +68,14 @@ _opening = threading.RLock()
 
 
 def open_client(folder: Path, server: ChromaServer | None) -> ClientAPI:
-    """Open a client of the server, or of the folder without one."""
+    """Open a client of the server, or of the folder without one. Raises IndexLocked."""
     if server is not None:
         probe_server(server)
         with _opening:
             return _server_client(server)
     with _opening:
+        if not SharedSystemClient._identifier_to_refcount.get(str(folder)):
+            _wait_for_lock(folder)
         try:
             return PersistentClient(folder, settings=_quiet())
         except BaseException:
@@ -147,15 +149,33 @@ def probe_server(server: ChromaServer) -> str:
 def check_file(folder: Path) -> None:
     """Raise IndexDamaged when the folder's database is damaged: Chroma notices it too late."""
     try:
-        address = f"{(folder / 'chroma.sqlite3').absolute().as_uri()}?mode=ro"
-        with closing(sqlite3.connect(address, uri=True)) as db:
+        with closing(_database(folder, "ro")) as db:
             (verdict,) = db.execute("PRAGMA quick_check(1)").fetchone()
     except sqlite3.DatabaseError as error:
-        if is_folder_trouble(getattr(error, "sqlite_errorcode", 0)):
-            raise DataFolderError(folder, error) from error
-        raise _damaged(error) from error
+        code = getattr(error, "sqlite_errorcode", 0)
+        raise (sound_trouble(folder, code, error) or _damaged(error)) from error
     if verdict != "ok":
         raise _damaged(verdict)
+
+
+def _wait_for_lock(folder: Path) -> None:
+    """Wait until no other program holds the folder's database. Raises IndexLocked after a while.
+
+    Chroma itself would wait forever. The system drops a process's locks on a file when the process
+    closes it, so this must not run while a client of the folder is open.
+    """
+    try:
+        with closing(_database(folder, "rw")) as db:
+            db.execute("BEGIN IMMEDIATE")
+    except sqlite3.DatabaseError as error:
+        trouble = sound_trouble(folder, getattr(error, "sqlite_errorcode", 0), error)
+        if isinstance(trouble, IndexLocked):
+            raise trouble from error  # Chroma has better words for every other error
+
+
+def _database(folder: Path, mode: str) -> sqlite3.Connection:
+    address = f"{(folder / 'chroma.sqlite3').absolute().as_uri()}?mode={mode}"
+    return sqlite3.connect(address, uri=True, timeout=LOCK_SECONDS)
 
 
 @contextmanager
@@ -176,9 +196,7 @@ def reading_errors(folder: Path, server: ChromaServer | None) -> Iterator[None]:
             raise StoreAway(
                 f"The Chroma server failed ({_brief(error)}): check that it runs, and read its log."
             ) from error
-        if trouble := _folder_trouble(error):
-            raise DataFolderError(folder, trouble) from error
-        raise _damaged(error) from error
+        raise (_trouble(folder, error) or _damaged(error)) from error
 
 
 @contextmanager
@@ -189,8 +207,8 @@ def writing_errors(folder: Path) -> Iterator[None]:
     except BaseException as error:
         if isinstance(error, FootnoteError) or not _is_failure(error):
             raise
-        if trouble := _folder_trouble(error):
-            raise DataFolderError(folder, trouble) from error
+        if trouble := _trouble(folder, error):
+            raise trouble from error
         raise IngestError(
             f"The vectors could not be written ({_brief(error)}): check the disk, or the"
             " Chroma server, and run `footnote ingest` again."
@@ -206,10 +224,10 @@ def _is_failure(error: BaseException) -> bool:
     return isinstance(error, Exception) or type(error).__module__ == "pyo3_runtime"
 
 
-def _folder_trouble(error: BaseException) -> str | None:
-    """SQLite's words about a full disk or missing permissions; None for any other error."""
+def _trouble(folder: Path, error: BaseException) -> IngestError | None:
+    """Return the error for sound data that cannot be used, by SQLite's code; None for any other."""
     code = re.search(r"\(code: (\d+)\) (.+)", str(error))
-    return code[2] if code and is_folder_trouble(int(code[1])) else None
+    return sound_trouble(folder, int(code[1]), code[2]) if code else None
 
 
 def _forget(identifier: str) -> None:

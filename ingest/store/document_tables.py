@@ -1,7 +1,9 @@
 """The tables of ``pages.sqlite``: documents, their chunks, and metadata of the index.
 
-All rows of a document are written in one transaction: a reader sees it before or after a change,
-never between. A row number is never reused: it means the same chunk text forever, or no row.
+All rows of a document are written in one transaction, together with its revision: a reader sees it
+before or after a change, never between. A document without a revision of its own has the one of
+the last completed ingest. A row number is never reused: it means the same chunk text forever, or no
+row.
 """
 
 import json
@@ -12,8 +14,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from ingest.documents import Chunk, DocumentInfo, Passage
-from ingest.store import keywords, tokens
+from ingest.documents import Chunk, DocumentInfo, Origin, Passage
+from ingest.store import keywords, origins, passage_rows, tokens
 from ingest.store.keywords import Keywords
 from ingest.store.sqlite import Database, damaged
 from ingest.store.tokens import Tokens
@@ -31,7 +33,8 @@ CREATE TABLE documents (
     title TEXT NOT NULL,
     owner TEXT,
     tags TEXT NOT NULL,
-    updated_at TEXT
+    updated_at TEXT,
+    origin TEXT
 );
 CREATE TABLE chunks (
     row INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -46,10 +49,6 @@ CREATE TABLE chunks (
     hash TEXT NOT NULL
 );
 CREATE INDEX chunks_of_document ON chunks (document, position);
-CREATE VIEW passages AS
-    SELECT row, id, path, chunks.title AS title, heading, first_line, last_line, text, hash,
-        position
-    FROM chunks JOIN documents ON number = document;
 """
 _DOCUMENTS = "SELECT number, path, prefix, signature, title, owner, tags, updated_at FROM documents"
 
@@ -80,16 +79,26 @@ class DocumentTables:
 
     def __init__(self, path: Path, *, create: bool = False) -> None:
         schema = _SCHEMA + keywords.SCHEMA + tokens.SCHEMA
-        self._database = Database(path, schema=schema if create else None)
+        self._database = Database(
+            path, schema=schema if create else None, later_columns=origins.LATER_COLUMNS
+        )
         self.keywords = Keywords(self._database)
         self.tokens = Tokens(self._database)
 
     def check(self) -> None:
-        """Raise IndexDamaged when the file is not a sound database."""
-        with self._database.reading() as db:
+        """Raise IndexDamaged when the file is not a sound database, IndexLocked when it is held."""
+        with self._database.writing() as db:
             (verdict,) = db.execute("PRAGMA quick_check(1)").fetchone()
         if verdict != "ok":
             raise damaged(verdict)
+
+    def copy_to(self, path: Path) -> None:
+        """Write all rows into a new file, without the space of deleted ones."""
+        self.keywords.merge()
+        self._database.copy_to(path)
+
+    def empty_log(self) -> None:
+        self._database.empty_log()
 
     def close(self) -> None:
         self._database.close()
@@ -102,8 +111,16 @@ class DocumentTables:
 
     def set_meta(self, values: Mapping[str, str]) -> None:
         with self._database.writing() as db:
-            db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", values.items())
-            _grow_generation(db)
+            _set_meta(db, values)
+
+    def complete(self, values: Mapping[str, str], older: Collection[str]) -> None:
+        """Store the metadata of an ingest that has ended: all documents have its revision now.
+
+        The ``older`` documents keep the revision that they have, since they could not be written.
+        """
+        with self._database.writing() as db:
+            origins.settle(db, older)
+            _set_meta(db, values)
 
     def generation(self) -> int:
         """Number that grows with every write."""
@@ -119,20 +136,38 @@ class DocumentTables:
             ).fetchone()
         return documents, chunks
 
+    def differing(self) -> int:
+        """Number of documents whose revision is not the one in the metadata."""
+        with self._database.reading() as db:
+            (count,) = db.execute("SELECT count(origin) FROM documents").fetchone()
+        return int(count)
+
     # -- writing
 
     def write(
-        self, info: DocumentInfo, prefix: str, signature: str, chunks: Sequence[Chunk]
+        self,
+        info: DocumentInfo,
+        prefix: str,
+        signature: str,
+        chunks: Sequence[Chunk],
+        origin: Origin | None = None,
     ) -> ChunkChanges:
         """Replace a document's chunks by these; rows of unchanged chunks stay."""
         with self._database.writing() as db:
             (number,) = db.execute(
-                "INSERT INTO documents (path, prefix, signature, title, owner, tags, updated_at)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (path) DO UPDATE SET"
+                "INSERT INTO documents"
+                " (path, prefix, signature, title, owner, tags, updated_at, origin)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (path) DO UPDATE SET"
                 " prefix = excluded.prefix, signature = excluded.signature,"
                 " title = excluded.title, owner = excluded.owner, tags = excluded.tags,"
-                " updated_at = excluded.updated_at RETURNING number",
-                (info.path, prefix, signature, *_info_columns(info)),
+                " updated_at = excluded.updated_at, origin = excluded.origin RETURNING number",
+                (
+                    info.path,
+                    prefix,
+                    signature,
+                    *_info_columns(info),
+                    origin.to_text() if origin else None,
+                ),
             ).fetchone()
             wanted = {chunk.id: chunk.hash for chunk in chunks}
             stored = {
@@ -226,18 +261,18 @@ class DocumentTables:
         """Passages by row number; deleted rows are left out."""
         with self._database.reading() as db:
             stored = db.execute(
-                "SELECT * FROM passages WHERE row IN (SELECT value FROM json_each(?))",
+                passage_rows.select("row IN (SELECT value FROM json_each(?))"),
                 (json.dumps(list(rows)),),
             )
-            return {row: _passage(columns) for row, *columns in stored}
+            return {row: passage_rows.passage(columns) for row, *columns in stored}
 
     def passages_by_id(self, ids: Collection[str]) -> dict[str, Passage]:
         with self._database.reading() as db:
             stored = db.execute(
-                "SELECT * FROM passages WHERE id IN (SELECT value FROM json_each(?))",
+                passage_rows.select("id IN (SELECT value FROM json_each(?))"),
                 (json.dumps(list(ids)),),
             )
-            passages = [_passage(columns) for _row, *columns in stored]
+            passages = [passage_rows.passage(columns) for _row, *columns in stored]
         return {passage.id: passage for passage in passages}
 
     def rows_of(self, ids: Collection[str]) -> set[int]:
@@ -251,8 +286,8 @@ class DocumentTables:
     def passages_of(self, path: str) -> list[Passage]:
         """All chunks of a document, in order."""
         with self._database.reading() as db:
-            rows = db.execute("SELECT * FROM passages WHERE path = ? ORDER BY position", (path,))
-            return [_passage(columns) for _row, *columns in rows]
+            rows = db.execute(passage_rows.select("path = ? ORDER BY position"), (path,))
+            return [passage_rows.passage(columns) for _row, *columns in rows]
 
 
 def _document(columns: Sequence[Any]) -> StoredDocument:
@@ -299,21 +334,13 @@ def _delete_rows(db: sqlite3.Connection, rows: Collection[int]) -> None:
     db.executemany("DELETE FROM chunks WHERE row = ?", ((row,) for row in rows))
 
 
+def _set_meta(db: sqlite3.Connection, values: Mapping[str, str]) -> None:
+    db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", values.items())
+    _grow_generation(db)
+
+
 def _grow_generation(db: sqlite3.Connection) -> None:
     db.execute(
         "INSERT INTO meta VALUES ('generation', '1')"
         " ON CONFLICT (key) DO UPDATE SET value = value + 1"
-    )
-
-
-def _passage(columns: Sequence[object]) -> Passage:
-    id_, path, title, heading, first, last, text, hash_, _position = columns
-    return Passage(
-        id=str(id_),
-        path=str(path),
-        title=str(title),
-        heading=tuple(json.loads(str(heading))),
-        lines=(int(str(first)), int(str(last))),
-        text=str(text),
-        hash=str(hash_),
     )

@@ -88,6 +88,12 @@ class Keywords:
             ).fetchone()
         return int(count)
 
+    def merge(self) -> None:
+        """Drop the words of deleted rows from the file, which FTS5 else keeps for long."""
+        with self._database.writing() as db:
+            db.execute("INSERT INTO keywords (keywords) VALUES ('optimize')")
+            db.execute("INSERT INTO page_keywords (page_keywords) VALUES ('optimize')")
+
     def holding(self, term: str, rows: Collection[int]) -> set[int]:
         """Return those of the rows that contain a word, or the parts of an identifier in order."""
         with self._database.reading() as db:

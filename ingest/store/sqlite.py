@@ -1,27 +1,40 @@
 """One SQLite file of an index folder: connections, transactions and errors."""
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from queue import Empty, SimpleQueue
 
-from ingest.errors import DataFolderError, IndexDamaged, IngestError
+from ingest.errors import DataFolderError, IndexDamaged, IndexLocked, IngestError
 
+LOCK_SECONDS = 10.0
+"""Seconds to wait for another program that holds a file."""
 _FOLDER_TROUBLE = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR}
+_LOCKED = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 
 
-def is_folder_trouble(code: int) -> bool:
-    """Return True for an error of the disk or the permissions, False for damaged data."""
-    return code & 0xFF in _FOLDER_TROUBLE
+def sound_trouble(path: Path, code: int, reason: object) -> IngestError | None:
+    """Return the error for a file whose data is sound, by SQLite's code; None for damaged data."""
+    if code & 0xFF in _LOCKED:
+        return IndexLocked(path)
+    if code & 0xFF in _FOLDER_TROUBLE:
+        return DataFolderError(path, reason)
+    return None
 
 
 class Database:
     """A pool of connections: several threads may read at once, one may write."""
 
-    def __init__(self, path: Path, *, schema: str | None) -> None:
-        """Create the file with ``schema``; without a schema the file has to exist."""
+    def __init__(
+        self, path: Path, *, schema: str | None, later_columns: Sequence[tuple[str, str, str]] = ()
+    ) -> None:
+        """Create the file with ``schema``; without a schema the file has to exist.
+
+        ``later_columns`` are added to an older file: table, name and type of each.
+        """
         self._path = path
+        self._later_columns = later_columns
         self._address = f"{path.absolute().as_uri()}?mode={'rw' if schema is None else 'rwc'}"
         self._idle: SimpleQueue[sqlite3.Connection] = SimpleQueue()
         self._closed = False
@@ -52,6 +65,20 @@ class Database:
             db.execute("BEGIN IMMEDIATE")
             yield db
 
+    def copy_to(self, path: Path) -> None:
+        """Write all rows into a new file, without the space of deleted ones."""
+        with self.reading() as db:
+            db.execute("VACUUM INTO ?", (str(path),))
+        copied = Database(path, schema=None)
+        with copied.reading() as db:
+            db.execute("PRAGMA journal_mode = WAL")
+        copied.close()
+
+    def empty_log(self) -> None:
+        """Move the write-ahead log into the file, and give its space back."""
+        with self.reading() as db:
+            db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
     def close(self) -> None:
         """Close idle connections; those in use are closed when they are returned."""
         self._closed = True
@@ -60,13 +87,19 @@ class Database:
     def _connect(self) -> sqlite3.Connection:
         try:
             db = sqlite3.connect(
-                self._address, uri=True, timeout=30, isolation_level=None, check_same_thread=False
+                self._address,
+                uri=True,
+                timeout=LOCK_SECONDS,
+                isolation_level=None,
+                check_same_thread=False,
             )
         except sqlite3.DatabaseError as error:
             raise self._explained(error) from error
         try:
             # Safe in write-ahead mode: the next ingest repeats writes that a power cut undid.
             db.execute("PRAGMA synchronous = NORMAL")
+            for table, column, kind in self._later_columns:
+                _add_column(db, table, column, kind)
         except sqlite3.DatabaseError as error:
             db.close()
             raise self._explained(error) from error
@@ -82,10 +115,21 @@ class Database:
     def _explained(self, error: sqlite3.DatabaseError) -> IngestError:
         code = getattr(error, "sqlite_errorcode", 0)
         # A file that exists and cannot be opened is sound, but its permissions are wrong.
-        is_locked = code & 0xFF == sqlite3.SQLITE_CANTOPEN and self._path.is_file()
-        if is_locked or is_folder_trouble(code):
+        if code & 0xFF == sqlite3.SQLITE_CANTOPEN and self._path.is_file():
             return DataFolderError(self._path, error)
-        return damaged(str(error))
+        return sound_trouble(self._path, code, error) or damaged(str(error))
+
+
+def _add_column(db: sqlite3.Connection, table: str, column: str, kind: str) -> None:
+    def names() -> set[str]:
+        return {name for _, name, *_ in db.execute(f"PRAGMA table_info({table})")}
+
+    if column in names() or not names():  # the schema of a damaged file may lack the table
+        return
+    with db:
+        db.execute("BEGIN IMMEDIATE")
+        if column not in names():  # another process may have added it meanwhile
+            db.execute(f"ALTER TABLE {table} ADD COLUMN {column} {kind}")
 
 
 def damaged(reason: str) -> IndexDamaged:

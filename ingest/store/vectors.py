@@ -91,6 +91,14 @@ class Store:
                     ],
                 )
 
+    def copy_to(self, other: "Store") -> None:
+        """Write all vectors of this store, with their metadata, into the other one."""
+        for ids in batches(list(self.hashes()), min(READ_BATCH, other._write_batch)):
+            with reading_errors(self._folder, self._server):
+                rows = self._collection.get(ids=ids, include=["embeddings", "metadatas"])
+            with writing_errors(other._folder):
+                other._collection.upsert(rows["ids"], rows["embeddings"], rows["metadatas"])
+
     def delete(self, ids: Sequence[str]) -> None:
         for batch in batches(ids, self._write_batch):
             with writing_errors(self._folder):

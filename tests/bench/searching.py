@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from ingest.chunks.chunker import CHUNKER_VERSION, chunk_document, chunk_prefix
-from ingest.documents import Chunk, DocumentInfo, Revision
+from ingest.documents import Chunk, DocumentInfo, Origin, Revision
 from ingest.embedding.embedder import TokenEmbedder, open_embedder
 from ingest.embedding.late_interaction import packed
 from ingest.index import folders as index_folders
@@ -90,7 +90,7 @@ def _build(work: Path, chunks: int, say: Say) -> None:
             written += _flush(store.write, pending, rng)
             tables.set_meta(
                 IndexIdentity(embedder.fingerprint, CHUNKER_VERSION, SCHEMA_VERSION).to_meta()
-                | LastIngest(Revision(None), "", datetime.now(UTC), embedder.name).to_meta()
+                | LastIngest(Origin(Revision(None), ""), datetime.now(UTC), embedder.name).to_meta()
                 | {COLLECTION: "bench"}
             )
 

@@ -16,6 +16,7 @@ from bot.slack.clients import SlackRefused
 from bot.slack.endpoint import listen
 from bot.slack.manifest import Manifest
 from ingest.errors import DataFolderBusy, FootnoteError, SettingsError
+from ingest.index import live
 from ingest.settings import IndexSettings
 from tests.bot.blocks.shown import shown
 from tests.bot.stage import Json, Slack, patient_rules
@@ -246,6 +247,30 @@ def test_the_shortcut_answers_the_message_it_was_used_on(system: System) -> None
 
     wait_for(replies)
     assert text in json.dumps(system.model.requests[-1].body["messages"])
+
+
+def test_people_hear_that_the_index_is_damaged_until_it_is_rebuilt(
+    system: System, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live, "REBUILD_SECONDS", 0.0)
+    docs, away = system.folder / "docs", system.folder / "away"
+    docs.rename(away)  # until it is back, no rebuild succeeds
+    for database in system.folder.glob("data/index-*/pages.sqlite"):
+        database.unlink()
+    _, reply = system.ask("@Footnote what does error PAY-4031 mean at night?")
+    said = "The index of the docs cannot be read; it is being rebuilt."
+    assert said in json.dumps(reply["blocks"])
+    before = len(system.whispers())
+    system.slack.post("command", channel="C0INCIDENT", user=ONCALL, text="status")
+    [told] = wait_for(lambda: system.whispers()[before:])
+    assert said in told["text"]
+    away.rename(docs)
+
+    def is_cited() -> bool:
+        _, reply = system.ask("@Footnote what does error PAY-4031 mean by day?")
+        return "[payments-runbook-0]" in json.dumps(reply["blocks"]).replace("\\\\", "")
+
+    wait_for(is_cited)
 
 
 def test_the_home_tab_shows_what_it_knows(system: System) -> None:

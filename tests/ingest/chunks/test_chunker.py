@@ -1,10 +1,12 @@
 """Chunks: they cover the page in order, fit the embedder, and keep related lines together."""
 
+import hashlib
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.chunks.chunker import chunk_document, chunk_prefix
+from ingest.chunks.chunker import TARGET, chunk_document, chunk_prefix
 from ingest.documents import Chunk
 from ingest.readers.loader import UnreadableDocument, load
 
@@ -194,3 +196,53 @@ def test_a_long_heading_is_shortened_where_it_would_crowd_out_the_text() -> None
 )
 def test_ids_begin_with_the_path_without_its_md(path: str, prefix: str) -> None:
     assert chunk_prefix(path) == prefix
+
+
+def code(number: int) -> str:
+    """A line of forty hexadecimal digits."""
+    return hashlib.sha256(str(number).encode()).hexdigest()[:40]
+
+
+DUMPS = {
+    "paragraphs": lambda n: f"{code(n)}\n\n",
+    "list items": lambda n: f"- {code(n)}\n",
+    "table rows": lambda n: f"| {code(n)} | {code(-n)} |\n" if n else "| a | b |\n| - | - |\n",
+    "headings": lambda n: f"## {code(n)}\n\n",
+    "headings with a word": lambda n: f"## {code(n)}\n\n{code(-n)[:9]} words\n\n",
+    "lines": lambda n: f"{code(n)}\n",
+}
+
+
+@pytest.mark.parametrize("kind", DUMPS)
+@pytest.mark.parametrize("suffix", [".md", ".txt"])
+def test_a_dump_has_as_many_chunks_as_its_size_asks_for(kind: str, suffix: str) -> None:
+    def reads_all(text: str) -> bool:
+        """A digit is a token, as it nearly is for the embedding model."""
+        return len(text) < 300
+
+    page = "# Dump\n\n" + "".join(map(DUMPS[kind], range(5_000)))
+    chunks = chunk_document(load(f"dump{suffix}", page.encode()), reads_all)
+    assert len(chunks) <= 1.3 * len(page) / TARGET
+    assert [c.id for c in chunks] == [
+        f"dump{suffix.removesuffix('.md')}-{n}" for n in range(len(chunks))
+    ]
+    searched = "".join(chunk.search_text for chunk in chunks)
+    assert all(code(number) in searched for number in range(1, 5_000))
+    if suffix == ".md":
+        assert {chunk.heading[0] for chunk in chunks} == {"Dump"}
+
+
+def test_a_large_page_of_words_is_divided_until_the_embedder_reads_all_of_it() -> None:
+    sections = (
+        f"## Part {n}\n\n{'先重启支付服务，然后通知值班人员。' * 9}\n\n" for n in range(600)
+    )
+    page = "# Page\n\n" + "".join(sections)
+    chunks = chunk_document(load("page.md", page.encode()), lambda text: len(text) < 150)
+    assert all(len(chunk.embed_text) < 150 for chunk in chunks)
+
+
+def test_a_long_glossary_is_not_a_dump() -> None:
+    terms = (f"## Term {n}\n\n{'What this term means. ' * 21}\n\n" for n in range(600))
+    chunks = chunks_of("# Glossary\n\n" + "".join(terms))
+    assert [chunk.heading[-1] for chunk in chunks][-1] == "Term 599"
+    assert len(chunks) == 600

@@ -205,6 +205,7 @@ def test_without_an_index_the_status_says_so_and_a_search_names_the_cure(tmp_pat
         "ingested_at": None,
         "documents": 0,
         "chunks": 0,
+        "documents_of_another_revision": 0,
         "collection": None,
         "embedder": None,
     }
