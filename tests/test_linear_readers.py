@@ -33,7 +33,7 @@ from bot.question.remarks import is_remark
 from bot.question.thread_message import read_thread_message
 from bot.question.turns import build_conversation
 from bot.reading.message import message_json
-from bot.reading.mrkdwn import plain_parts
+from bot.reading.plain_form import plain_parts
 from bot.runbooks.alert import read_alert
 from bot.sandbox.events.read_back import from_markdown
 from bot.sandbox.events.translation import typed_blocks
