@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from ingest.chunks.chunker import chunk_document, chunk_prefix
 from ingest.documents import Chunk, DocumentInfo, Skipped
 from ingest.errors import FootnoteError, LargeDeletion
+from ingest.invisible import visible_line
 from ingest.readers.credentials import masked
 from ingest.readers.loader import UnreadableDocument, load
 from ingest.repo import Checkout, File
@@ -112,7 +113,7 @@ def _changed(file: File, data: bytes, prefix: str, fits: Callable[[str], bool]) 
         path=file.path,
         title=document.title,
         updated_at=file.updated_at or document.date,
-        owner=document.owner or file.owner,
+        owner=document.owner or visible_line(file.owner or "") or None,
         tags=document.tags,
     )
     chunks = [
