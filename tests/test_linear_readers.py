@@ -15,7 +15,7 @@ from anthropic import APIStatusError
 from anthropic.types import CitationsSearchResultLocation, TextBlock
 from httpx2 import Request, Response
 
-from agent.asides.web import public_words
+from agent.asides.public_words import public_words
 from agent.conversation import Conversation, Turn
 from agent.fallback import is_small_talk, passages_text
 from agent.grounding import CitableText, ground, ground_json

@@ -73,7 +73,7 @@ class Addresses:
 
     def _unlinked(self, run: Run) -> list[Run]:
         label = replace(run, url=None)
-        words = [label] if run.code else self._inert([label])
+        words = [label] if run.code else list(self._inert([label]))
         target = _shown(run.url or "")
         if not target or target in run.text:
             return words

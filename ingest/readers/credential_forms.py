@@ -199,7 +199,7 @@ def _is_random(value: str) -> bool:
         return False
     kinds = [char.isdigit() + 2 * char.isupper() for char in value]
     changes = sum(one != next_ for one, next_ in pairwise(kinds))
-    return changes > _RANDOM * len(value)
+    return bool(changes > _RANDOM * len(value))
 
 
 def _names_itself(password: str) -> bool:

@@ -59,7 +59,8 @@ def load(path: str, data: bytes) -> Document:
         raise UnreadableDocument("hidden: its path has characters that nobody sees; rename it")
     if masked(path)[1]:
         raise UnreadableDocument("credential: its path has one; rename the file and revoke it")
-    text, lines_masked = decode(data), ()
+    text = decode(data)
+    lines_masked: tuple[int, ...] = ()
     fields = FrontMatter()
     if reader is read_notebook:  # the reader masks its text, which is inside JSON
         lines = text.split("\n")
