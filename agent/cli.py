@@ -1,7 +1,6 @@
 """``footnote ask`` and ``footnote chat``: the agent in a terminal, answering as in Slack."""
 
 import json
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,15 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 import typer
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
-from rich.console import Console
 from rich.markdown import Markdown
 
 from agent.answer import Answer
 from agent.conversation import CitedChunk, Conversation, Turn
-from agent.model.characters import printable
 from agent.settings import AgentSettings
 from ingest.errors import SettingsError
 from ingest.settings import IndexSettings, read_settings
+from ingest.terminal import VisibleConsole, print_json
 
 if TYPE_CHECKING:
     from agent.loop import Agent, Progress
@@ -72,9 +70,9 @@ def ask(
     _record(context.obj, conversation, answer)
     if as_json:
         trace = {"trace": answer.trace.to_json()} if verbose else {}
-        sys.stdout.write(json.dumps(answer.to_json() | trace, ensure_ascii=False) + "\n")
+        print_json(answer.to_json() | trace)
     else:
-        _print(answer, Console(), verbose=verbose)
+        _print(answer, VisibleConsole(), verbose=verbose)
     if answer.verdict == "failed":
         raise typer.Exit(1)
 
@@ -85,7 +83,7 @@ def chat(
     verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Show every step.")] = False,
 ) -> None:
     """Talk with the docs in the terminal; an empty line or Ctrl-D ends it."""
-    console = Console()
+    console = VisibleConsole()
     turns: list[Turn] = []
     with _agent(context.obj) as agent:
         while question := _line(console):
@@ -141,7 +139,7 @@ def _turn(turn: _ThreadTurn) -> Turn:
     return Turn("footnote" if ours else "person", turn.user, turn.text)
 
 
-def _line(console: Console) -> str:
+def _line(console: VisibleConsole) -> str:
     try:
         return console.input("[bold]> [/bold]").strip()
     except (EOFError, KeyboardInterrupt):
@@ -149,23 +147,23 @@ def _line(console: Console) -> str:
 
 
 def _progress(progress: "Progress") -> str:
-    line = printable(f"{progress.kind} {progress.detail}").strip()
+    line = f"{progress.kind} {progress.detail}".strip()
     return line.replace("[", "\\[") + " …"
 
 
-def _print(answer: Answer, console: Console, *, verbose: bool) -> None:
+def _print(answer: Answer, console: VisibleConsole, *, verbose: bool) -> None:
     if verbose:
         for event in answer.trace.events:
             detail = json.dumps(event.detail, ensure_ascii=False)
-            line = printable(f"{event.at:8.3f}s  {event.kind:<12} {detail}")
+            line = f"{event.at:8.3f}s  {event.kind:<12} {detail}"
             console.print(line, style="dim", markup=False)
-    console.print(Markdown(printable(answer.text)))
+    console.print(Markdown(answer.text))
     for passage in answer.citations:
         first, last = passage.lines
         place = passage.url or f"{passage.path}, lines {first}-{last}"
-        line = printable(f"  [{passage.id}] {place}")
+        line = f"  [{passage.id}] {place}"
         console.print(line, style="cyan", markup=False, soft_wrap=True)
-    console.print(printable(_summary(answer)), style="dim", markup=False)
+    console.print(_summary(answer), style="dim", markup=False)
 
 
 def _summary(answer: Answer) -> str:

@@ -73,8 +73,12 @@ def question(
     tokens: int,
     cited: Sequence[Passage] = (),
     searched: Sequence[Passage] = (),
+    names: str = "",
 ) -> MessageParam:
-    """The newest turn's message: the turn itself, then everything that is true only now."""
+    """The newest turn's message: the turn itself, then everything that is true only now.
+
+    ``names`` tells which documents there are.
+    """
     limit = tokens * _CHARACTERS_A_TOKEN // _TURN_SHARE
     newest = conversation.turns[-1]
     words = _text(_quoted(replace(newest, text=shorten_middle(newest.text.strip(), limit))))
@@ -88,6 +92,8 @@ def question(
         if passages:
             native = profile.native_citations
             content += [_text(title), *passage_blocks(passages, {}, native=native)]
+    if names:
+        content.append(_text(names))
     today = datetime.now(UTC).strftime("%A, %d %B %Y")
     content.append(_text(f"Today is {today} (UTC). The message to answer is the one above."))
     if conversation.wishes:

@@ -234,7 +234,14 @@ class _Attempt:
             recalled=[passage.id for passage in cited],
             **(first.search.traced() if first else {}),
         )
-        newest = question(conversation, profile, settings.conversation_tokens, cited, passages)
+        newest = question(
+            conversation,
+            profile,
+            settings.conversation_tokens,
+            cited,
+            passages,
+            self._draft.corpus.names,
+        )
         native = profile.native_citations
         citations = prompt("citations-native" if native else "citations-brackets")
         system = prompt("system").substitute(

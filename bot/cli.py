@@ -15,6 +15,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_group
 
 from ingest.errors import FootnoteError
+from ingest.invisible import without_hidden
 
 
 class Deferred(TyperCommand):
@@ -231,5 +232,5 @@ def _usage(error: typer.TyperException) -> str:
 
 
 def _fail(message: str, code: int) -> NoReturn:
-    sys.stderr.write(f"footnote: {message}\n")
+    sys.stderr.write(f"footnote: {without_hidden(message)}\n")
     sys.exit(code)

@@ -11,11 +11,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.logging import RichHandler
 
 from ingest.errors import SettingsError
-from ingest.terminal import AsJson, DataDir, print_json
+from ingest.terminal import AsJson, DataDir, VisibleConsole, print_json
 
 app = typer.Typer()
 debug_app = typer.Typer()
@@ -228,8 +227,8 @@ def _filter_json(convert: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
     print_json(convert(request))
 
 
-def _console() -> Console:
-    return Console(highlight=False, soft_wrap=True)
+def _console() -> VisibleConsole:
+    return VisibleConsole(highlight=False, soft_wrap=True)
 
 
 def _log_to_stderr(level: str) -> None:
@@ -239,7 +238,7 @@ def _log_to_stderr(level: str) -> None:
     """
     if sys.stderr.isatty():
         handler: logging.Handler = RichHandler(
-            console=Console(stderr=True), show_path=False, markup=False
+            console=VisibleConsole(stderr=True), show_path=False, markup=False
         )
         handler.setFormatter(logging.Formatter("%(message)s", datefmt="[%X]"))
     else:

@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from rich.console import Console
 from slack_sdk import WebClient
 
 from agent.model.checkup import examine_model
@@ -27,6 +26,7 @@ from ingest.repo import probe_docs_repo
 from ingest.runs.schedule import read_trigger
 from ingest.runs.state import read_state
 from ingest.settings import IndexSettings, Settings, read_settings
+from ingest.terminal import VisibleConsole
 
 CheckState = Literal["ok", "note", "fail"]
 _MARKS = {"ok": "[green]ok[/]  ", "note": "[yellow]note[/]", "fail": "[red]FAIL[/]"}
@@ -92,7 +92,7 @@ def _is_fine(name: str, findings: Sequence[CheckResult]) -> bool:
 
 def print_findings(findings: list[CheckResult]) -> None:
     """Print one line per finding on stdout."""
-    console = Console(highlight=False, soft_wrap=True)
+    console = VisibleConsole(highlight=False, soft_wrap=True)
     for finding in findings:
         console.print(f"{_MARKS[finding.state]}  {finding.name:<14}", end="")
         console.print(finding.said, markup=False)

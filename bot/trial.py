@@ -7,7 +7,6 @@ import logging
 from pathlib import Path
 
 from pydantic import SecretStr
-from rich.console import Console
 
 from agent.settings import AgentSettings
 from bot.app import Service
@@ -20,6 +19,7 @@ from ingest.index import Index
 from ingest.runs.terminal_run import ingest_anywhere
 from ingest.settings import IndexSettings, read_settings
 from ingest.shipped import SAMPLE_DOCS
+from ingest.terminal import VisibleConsole
 
 QUESTION = "@Footnote what does error PAY-4031 mean?"
 _FENCES = ("```", "~~~")
@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 
 def run_trial(docs: Path | None, port: int, ending: Ending) -> None:
     """Serve until interrupted. ``docs`` replaces the sample docs."""
-    console = Console(stderr=True, highlight=False)
+    console = VisibleConsole(stderr=True, highlight=False)
     folder = _docs_folder(docs)
     texts = DocumentTexts()
     sandbox = Sandbox(page=texts) if docs is None else Sandbox(page=texts, prompts=())
@@ -51,7 +51,7 @@ def _serve(
     url: str,
     texts: "DocumentTexts",
     folder: Path,
-    console: Console,
+    console: VisibleConsole,
     ending: Ending,
     *,
     samples: bool,

@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
 from ingest.documents import DEFAULT_BUDGET
 from ingest.settings import IndexSettings, read_settings
-from ingest.terminal import AsJson, DataDir, print_json
+from ingest.terminal import AsJson, DataDir, VisibleConsole, print_json
 
 # Modules that load Chroma, which takes a second, are imported in the commands that need them.
 
@@ -76,12 +75,12 @@ def ingest(
     settings = read_settings(IndexSettings, data_dir=data_dir, **options)
     confirmation = {"confirm_large_deletion": yes}
     report = ingest_anywhere(
-        settings, options | confirmation, Console(stderr=True), ask=not as_json
+        settings, options | confirmation, VisibleConsole(stderr=True), ask=not as_json
     )
     if as_json:
         print_json(report)
     else:
-        _print_report(report, Console(highlight=False))
+        _print_report(report, VisibleConsole(highlight=False))
     if report["failed"]:
         raise typer.Exit(1)
 
@@ -137,7 +136,7 @@ def search(
     if as_json:
         print_json(result.to_json())
         return
-    console = Console(highlight=False)
+    console = VisibleConsole(highlight=False)
     for passage in result.passages:
         first, last = passage.lines
         console.print(f"[{passage.id}]", style="bold", markup=False)
@@ -148,12 +147,12 @@ def search(
     if result.weak:
         none_passed = not result.passages and (path or collection or tag or updated_after)
         why = "No page passes these filters." if none_passed else _UNLIKELY
-        Console(stderr=True).print(why, style="yellow")
+        VisibleConsole(stderr=True).print(why, style="yellow")
 
 
 def print_state(state: Mapping[str, Any]) -> None:
     """Print the state of the index, one line per fact."""
-    console = Console(highlight=False)
+    console = VisibleConsole(highlight=False)
     for name, value in _described(state):
         console.print(f"{name:<10} {value}", markup=False, soft_wrap=True)
 
@@ -189,7 +188,7 @@ def _described(state: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "warning", warning
 
 
-def _print_report(report: Mapping[str, Any], console: Console) -> None:
+def _print_report(report: Mapping[str, Any], console: VisibleConsole) -> None:
     console.print(
         f"{report['documents']} documents, {report['chunks']} chunks "
         f"at {_short(report['revision'])}: {report['added']} added, {report['updated']} changed, "

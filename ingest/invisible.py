@@ -58,6 +58,7 @@ def char_class(*sets: Iterable[str]) -> str:
 HIDDEN = re.compile(
     char_class(
         ASCII_CONTROLS,
+        LATIN_CONTROLS - {"\x85"},  # it ends a line
         BIDI_CONTROLS,
         DIRECTION_MARKS,
         ZERO_WIDTH,
@@ -76,3 +77,8 @@ HIDDEN = re.compile(
 def without_hidden(text: str) -> str:
     """Return the text without zero-width, bidirectional, tag and control characters."""
     return HIDDEN.sub("", text)
+
+
+def visible_line(text: str) -> str:
+    """Return the visible characters of a name, on one line: what any room may show as it is."""
+    return " ".join(without_hidden(text).split())

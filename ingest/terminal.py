@@ -1,19 +1,23 @@
 """Parts that all commands share: options, JSON on stdout, and a progress bar on stderr.
 
-The commands of every package import this module, so it is at the bottom of the import layers and
-imports nothing of Footnote.
+The commands of every package import this module, so it is at the bottom of the import layers. All
+text for people passes a ``VisibleConsole``.
 """
 
 import json
+import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.segment import Segment
+
+from ingest.invisible import HIDDEN, without_hidden
 
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")]
 DataDir = Annotated[
@@ -25,14 +29,30 @@ ShowProgress = Callable[[str, int, int | None], None]
 """Shows a stage, the number of items done, and their total or None."""
 
 
+class VisibleConsole(Console):
+    """A console that shows no hidden character of a text, so that no file name can control it."""
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        for text, style, control in super().render(renderable, options):
+            yield Segment(text if control else without_hidden(text), style, control)
+
+
 def print_json(value: Mapping[str, Any]) -> None:
-    sys.stdout.write(json.dumps(value, ensure_ascii=False) + "\n")
+    """Print a JSON object; hidden characters are escaped, so the value stays the same."""
+    text = json.dumps(value, ensure_ascii=False)
+    sys.stdout.write(HIDDEN.sub(_escaped, text) + "\n")
+
+
+def _escaped(match: re.Match[str]) -> str:
+    return json.dumps(match[0])[1:-1]
 
 
 @contextmanager
-def progress_bar(console: Console | None = None) -> Iterator[ShowProgress]:
+def progress_bar(console: VisibleConsole | None = None) -> Iterator[ShowProgress]:
     """Yield a function that updates a progress bar; outside a terminal nothing is shown."""
-    console = console or Console(stderr=True)
+    console = console or VisibleConsole(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     with Progress(
         *columns,

@@ -15,7 +15,7 @@ from anthropic import APIStatusError
 from anthropic.types import CitationsSearchResultLocation, TextBlock
 from httpx2 import Request, Response
 
-from agent.asides.web import public_words
+from agent.asides.public_words import public_words
 from agent.conversation import Conversation, Turn
 from agent.fallback import is_small_talk, passages_text
 from agent.grounding import CitableText, ground, ground_json
@@ -33,7 +33,7 @@ from bot.question.remarks import is_remark
 from bot.question.thread_message import read_thread_message
 from bot.question.turns import build_conversation
 from bot.reading.message import message_json
-from bot.reading.mrkdwn import plain_parts
+from bot.reading.plain_form import plain_parts
 from bot.runbooks.alert import read_alert
 from bot.sandbox.events.read_back import from_markdown
 from bot.sandbox.events.translation import typed_blocks

@@ -1,10 +1,9 @@
 """A question that the docs do not answer -> an answer from the web, with its links.
 
 It is a separate request, so that no document and no message of the thread can reach a search
-engine. It contains only the words of the question, without the names of internal things.
+engine. It contains only the public words of the question (``public_words``).
 """
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +12,7 @@ from urllib.parse import quote, urlsplit
 from anthropic.types import ContentBlock, Message
 
 from agent.answer import WebLink
+from agent.asides.public_words import public_words
 from agent.asides.request import ask_aside
 from agent.draft import Draft
 from agent.errors import ModelUnavailable
@@ -23,34 +23,13 @@ from agent.model.deadline import Deadline, DeadlinePassed
 from agent.prompts import prompt
 from agent.settings import AgentSettings
 from agent.trace import Progress
-from ingest.documents import Passage
 
 _SECONDS = 25.0
 _LEAST_SECONDS = 3.0
 _MAX_TOKENS = 3_000
 _MAX_USES = 2
 _PAUSES = 2
-_LONGEST_QUESTION = 300
-_FEWEST_WORDS = 2
 _LABEL = "**From the web, not from your docs; check that it fits what you run:**"
-_CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
-_LONG_WORD = re.compile(r"\S{80,}")
-"""A word that nobody would search for."""
-_PRIVATE = re.compile(
-    # Whole words first: each is matched from its beginning, and only once.
-    r"(?<!\S)(?:\S+@\S+|\S*://\S+|\S*(?:\\|~?/)\w++[/\\]\S*)"  # mail, URLs, paths
-    r"|(?<![\w.-])[\w.-]*\w\.(?:internal|local|lan|corp|intra|svc|cluster)\b\S*"  # hosts inside
-    r"|(?<![\w.-])[\w.-]*[\w-]\.(?:com|net|org|io|dev|app|cloud)\b\S*"  # hosts outside
-    r"|(?<![\w.-])[\w.-]*[\w-]\.[\w-]++\.[a-z]{2}\b\S*"
-    r"|<[^<>\s]*>|(?<!\w)@\S+"  # mentions
-    r"|(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?:[:/]\d+)?"  # IP
-    r"|(?<![\w:])(?:[0-9a-f]{0,4}:){2,}[0-9a-f:.]*"  # IPv6, MAC
-    r"|\b(?=\w*\d)(?=\w*[a-z])[\w-]{20,}|\b\d{7,}\b|\b[0-9a-f]{12,}\b",  # keys, numbers, hashes
-    re.IGNORECASE,
-)
-_NAME = re.compile(r"\w++(?:[-./:]\w++)*")
-_IDENTIFIER = re.compile(r"[-_./:]|[A-Za-z]\d|^[a-z]+[A-Z]|^[A-Z]{2}")
-"""Distinguishes an identifier from a word."""
 _SAFE = "/:?#@!$&'*+,;=~%-._"
 
 
@@ -66,7 +45,9 @@ def search_web(
     model: Model, settings: AgentSettings, draft: Draft, deadline: Deadline
 ) -> WebFindings | None:
     """Search the web. Returns None if nothing was found or sent, or if the search failed."""
-    query = public_words(draft.conversation.question, draft.retrieval.passages.values())
+    conversation = draft.conversation
+    people = (turn.name for turn in conversation.turns)
+    query = public_words(conversation.question, draft.retrieval.passages.values(), people)
     if not query or not model.profile.server_tools or deadline.left < _LEAST_SECONDS:
         draft.record("web_search", error="not asked")
         return None
@@ -84,25 +65,6 @@ def search_web(
         links=[link.url for link in findings.links] if findings else [],
     )
     return findings
-
-
-def public_words(question: str, passages: Iterable[Passage]) -> str:
-    """The question without the names of people, machines, secrets, and things that only the docs
-    know.
-
-    Empty if too few words remain for a search.
-    """
-    words = _PRIVATE.sub(" ", _LONG_WORD.sub(" ", _CODE.sub(" ", question)))
-    names = (name for passage in passages for name in _NAME.findall(passage.text))
-    internal = {name.casefold() for name in names if _IDENTIFIER.search(name)}
-
-    def public(name: re.Match[str]) -> str:
-        is_internal = _IDENTIFIER.search(name[0]) and name[0].casefold() in internal
-        return " " if is_internal else name[0]
-
-    words = _NAME.sub(public, words).replace("`", " ")
-    cut = " ".join(words.split())[:_LONGEST_QUESTION]
-    return cut if len(re.findall(r"\w{2,}", cut)) >= _FEWEST_WORDS else ""
 
 
 def _ask(

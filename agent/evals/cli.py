@@ -4,10 +4,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from agent.evals.modes import Mode
-from ingest.terminal import AsJson, print_json, progress_bar
+from ingest.terminal import AsJson, VisibleConsole, print_json, progress_bar
 
 app = typer.Typer()
 
@@ -102,7 +101,7 @@ def _add_command(name: str, description: str) -> None:
         if as_json:
             print_json(result.to_json())
         else:
-            print_result(result, Console(highlight=False))
+            print_result(result, VisibleConsole(highlight=False))
         if measurement.stopped:
             missing = measurement.total - len(measurement.pairs)
             message = f"footnote: {measurement.stopped}, {missing} cases were not asked"

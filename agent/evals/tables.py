@@ -2,18 +2,17 @@
 
 from collections import Counter
 
-from rich.console import Console
-
 from agent.evals.evals import EvalResult, Scores
 from agent.evals.measure import NO_MODEL, NOT_CLAUDE, Measurement
 from ingest.evaluate.result_tables import print_table
+from ingest.terminal import VisibleConsole
 
 _NARROWEST = 90
 """Width of the table in a narrow terminal: its lines wrap, and every figure stays complete."""
 NOT_MEASURED = "not measured"
 
 
-def print_result(result: EvalResult, console: Console) -> None:
+def print_result(result: EvalResult, console: VisibleConsole) -> None:
     measurement, scores = result.measurement, result.scores
     model = measurement.model or "no model"
     done = f"{len(measurement.pairs)} of {measurement.total} cases"
@@ -56,12 +55,12 @@ def trajectory_rows(measurement: Measurement) -> list[tuple[str, str]]:
     ]
 
 
-def _print_trajectory(measurement: Measurement, console: Console) -> None:
+def _print_trajectory(measurement: Measurement, console: VisibleConsole) -> None:
     console.print()
     print_table(console, None, trajectory_rows(measurement))
 
 
-def _print_scores(result: EvalResult, scores: Scores, console: Console) -> None:
+def _print_scores(result: EvalResult, scores: Scores, console: VisibleConsole) -> None:
     labels = result.eval.labels
     columns = [name for name in labels if getattr(scores, name).of]
     for name in columns:

@@ -1,12 +1,9 @@
-"""Text of any origin -> characters that can be sent, stored and printed."""
+"""Text of any origin -> characters that can be sent and stored."""
 
 import re
 from typing import Any
 
-from ingest.invisible import ASCII_CONTROLS, LATIN_CONTROLS, char_class
-
 _MARKUP = re.compile(r"[*_`\[\]<>|\n]+")
-_CONTROLS = re.compile(char_class(ASCII_CONTROLS, LATIN_CONTROLS))
 
 
 def encodable(value: Any) -> Any:
@@ -26,8 +23,3 @@ def encodable(value: Any) -> Any:
 def unmarked(text: str) -> str:
     """A title for use within Markdown, without characters of Markdown."""
     return _MARKUP.sub(" ", text).strip()
-
-
-def printable(text: str) -> str:
-    """``text`` without control characters, which a terminal would obey."""
-    return _CONTROLS.sub("", text)

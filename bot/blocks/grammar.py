@@ -8,10 +8,12 @@ in a name like ``__init__``, and a bar inside a command does not end a cell.
 
 import re
 from collections import Counter
+from collections.abc import Callable
+from functools import lru_cache
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock, reference
-from markdown_it.rules_inline import StateInline
+from markdown_it.rules_inline import StateInline, entity, image, link
 
 from bot.blocks.anchors import ANCHOR
 from bot.blocks.bars import table_with_bars
@@ -31,6 +33,13 @@ _TAG = re.compile(
 )
 _CLOSING = re.compile(r"</([A-Za-z]\w*)")
 _ALONE = ("br", "hr", "img")
+_BRACKET = re.compile(r"[\[\]]")
+_BRACKET_ENTITY = re.compile(
+    r"&(?:#0*9[13]|#x0*5[bd]|lbrack|lsqb|rbrack|rsqb);", re.IGNORECASE | re.ASCII
+)
+_MOST_BRACKETS = 20
+"""Maximum number of brackets that are open at a link; the parser asks each of them for its end."""
+InlineRule = Callable[[StateInline, bool], bool]
 _GLOB_ENDS = frozenset("./,;:-_?!)]}")
 
 
@@ -140,6 +149,33 @@ def _dunder(state: StateInline, silent: bool) -> bool:
     return True
 
 
+def _shallow(rule: InlineRule) -> InlineRule:
+    """Return a rule of links that reads no label where too many brackets are open."""
+
+    def shallow(state: StateInline, silent: bool) -> bool:
+        return state.pos < _too_deep(state.src) and rule(state, silent)
+
+    return shallow
+
+
+@lru_cache(maxsize=64)
+def _too_deep(text: str) -> int:
+    """Index of the first place with too many open brackets, or the length of the text."""
+    depth = 0
+    for bracket in _BRACKET.finditer(text):
+        depth = depth + 1 if bracket[0] == "[" else max(depth - 1, 0)
+        if depth > _MOST_BRACKETS:
+            return bracket.start()
+    return len(text)
+
+
+def _entity(state: StateInline, silent: bool) -> bool:
+    """Parse an entity; that of a bracket stays as written, as it would look like a citation."""
+    if _BRACKET_ENTITY.match(state.src, state.pos):
+        return False
+    return entity(state, silent)
+
+
 def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": True, "maxNesting": 100})
     # bot.blocks.links alone judges addresses and encodes them.
@@ -155,6 +191,9 @@ def _parser() -> MarkdownIt:
     inline.before("link", "citation", _citation)
     inline.before("autolink", "slack_link", _slack_link)
     inline.at("html_inline", _tag)
+    inline.at("link", _shallow(link))
+    inline.at("image", _shallow(image))
+    inline.at("entity", _entity)
     return parser
 
 

@@ -8,6 +8,7 @@ it is a token.
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime
+from unicodedata import normalize
 
 from ingest.invisible import (
     ASCII_CONTROLS,
@@ -22,14 +23,15 @@ from ingest.invisible import (
 Names = Callable[[str], str | None]
 """Id of a person, channel or group -> the name to show, or None if it is unknown."""
 
-PART_CHARS = 3_500
-"""Maximum number of characters of a message that is only text; Slack takes 4,000."""
-
 _TOKEN = re.compile(
     r"<(?P<sigil>[@#!])(?P<id>[^<>|\n]*)(?:\|(?P<name>[^<>\n]*))?>"
     r"|<(?P<url>[A-Za-z][A-Za-z0-9+.-]*:[^<>|\s]*)(?:\|(?P<label>[^<>]*))?>"
 )
 _JOINER = "\u2060"
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]{0,30}://", re.IGNORECASE)
+_MAILTO = re.compile(r"^mailto:", re.IGNORECASE)
+_JOINTS = frozenset(".:\u3002")
+"""Characters that join the parts of an address."""
 _UNSEEN = re.compile(
     char_class(ASCII_CONTROLS - {"\r"}, BIDI_CONTROLS, DIRECTION_MARKS, ZERO_WIDTH, TAGS, HALVES)
 )
@@ -94,45 +96,16 @@ def person(user: str, names: Names) -> str:
     return f"@{(names(user) or user).removeprefix('@')}"
 
 
-def inert(address: str) -> str:
-    """An address or host as words that Slack does not turn into a link."""
-    return re.sub(r"^[A-Za-z][A-Za-z0-9+.-]*:(?://)?", "", address).replace(".", f".{_JOINER}")
-
-
-def plain_parts(text: str, limit: int = PART_CHARS) -> list[str]:
-    """Text in parts of at most ``limit`` characters, escaped: no part pings or links.
-
-    Parts end at line ends. A code block in two parts is closed in the first, opened in the second.
-    """
-    parts: list[str] = []
-    lines: list[str] = []
-    size = 0
-    fence = ""
-
-    def flush() -> None:
-        nonlocal lines, size
-        if any(line.strip() for line in lines):
-            parts.append("\n".join([*lines, "```"] if fence else lines))
-        lines, size = (["```"], 4) if fence else ([], 0)
-
-    for line in _short_lines(escape(text), limit - 8):
-        if size + len(line) + 5 > limit:
-            flush()
-        lines.append(line)
-        size += len(line) + 1
-        if line.lstrip().startswith("```"):
-            fence = "" if fence else "```"
-    fence = ""
-    flush()
-    return parts or ["(nothing to show)"]
-
-
-def _short_lines(text: str, limit: int) -> list[str]:
-    return [
-        line[start : start + limit]
-        for line in text.split("\n")
-        for start in range(0, max(len(line), 1), limit)
-    ]
+def inert(text: str) -> str:
+    """Text as words that Slack does not turn into a link: no scheme, and each dot is apart."""
+    text = _MAILTO.sub("", _SCHEME.sub("", text)).rstrip()
+    return (
+        "".join(
+            char if _JOINTS.isdisjoint(normalize("NFKC", char)) else char + _JOINER
+            for char in text[:-1]
+        )
+        + text[-1:]
+    )
 
 
 def _read_token(token: re.Match[str], names: Names, addresses: bool) -> str:

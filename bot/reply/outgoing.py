@@ -15,7 +15,7 @@ from agent.answer import Answer
 from bot.blocks.elements import Block
 from bot.question.event import Question
 from bot.reading.message import message_text
-from bot.reading.mrkdwn import plain_parts
+from bot.reading.plain_form import links_of, plain_parts
 from bot.reply.stream import Stream
 from bot.slack.identity import MetadataPayload, SlackMessage
 
@@ -58,9 +58,10 @@ class Part:
     def plainer(self) -> "list[Part]":
         """Return the messages to send if Slack refuses the content; empty after the last form."""
         if self.form == "rendered":
+            text = message_text(self.message, limit=None)
             return [
-                Part({"text": text}, {**self.payload, "piece": piece}, "plain")
-                for piece, text in enumerate(plain_parts(message_text(self.message, limit=None)))
+                Part({"text": part}, {**self.payload, "piece": piece}, "plain")
+                for piece, part in enumerate(plain_parts(text, live=links_of(self.message)))
             ]
         if self.form == "plain":
             reference = self.payload["answer"]

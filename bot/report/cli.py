@@ -4,8 +4,6 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from rich.console import Console
-
 from bot.journal.claims import Journal
 from bot.report import AskedQuestion, Report
 from bot.report.collect import read_report
@@ -17,6 +15,7 @@ from bot.slack.clients import open_clients
 from ingest.errors import FootnoteError
 from ingest.index import open_index
 from ingest.settings import IndexSettings, read_settings
+from ingest.terminal import VisibleConsole
 
 _SHOWN = 10
 
@@ -55,11 +54,9 @@ def write_page(report: Report, links: dict[str, str], file: Path) -> None:
         ) from error
 
 
-def print_report(report: Report, links: dict[str, str], console: Console) -> None:
+def print_report(report: Report, links: dict[str, str], console: VisibleConsole) -> None:
     for line in _lines(report, links):
-        # Paths and ids come from outside, so control characters must not reach the terminal.
-        visible = "".join(c for c in line if c.isprintable() or c == "\n")
-        console.print(visible, markup=False)
+        console.print(line, markup=False)
 
 
 def _lines(report: Report, links: dict[str, str]) -> Iterator[str]:

@@ -6,8 +6,6 @@ The question is read again from Slack, or from the terminal's own record if it w
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from rich.console import Console
-
 from agent.answer import Answer
 from agent.conversation import CitedChunk, Conversation, Turn
 from agent.loop import build_agent
@@ -27,6 +25,7 @@ from ingest.config_file import read_collections, read_config_file
 from ingest.errors import FootnoteError
 from ingest.index import open_index
 from ingest.settings import IndexSettings, read_settings
+from ingest.terminal import VisibleConsole
 
 
 def replay(record: AnswerRecord, terminal: Terminal) -> tuple[Answer, Json]:
@@ -84,7 +83,7 @@ def _queries(trace: Sequence[Json]) -> list[str]:
     return [search["query"] or "(the question)" for search in searches(trace)]
 
 
-def print_difference(difference: Mapping[str, Any], console: Console) -> None:
+def print_difference(difference: Mapping[str, Any], console: VisibleConsole) -> None:
     for line in _lines(difference):
         console.print(line, markup=False)
 

@@ -6,13 +6,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 import sqlalchemy as sa
-from rich.console import Console
 
 from bot.journal.claims import Journal
 from bot.journal.records import AnswerRecord
 from bot.report.figures import Json
 from bot.report.terminal_answers import TERMINAL
 from ingest.errors import FootnoteError
+from ingest.terminal import VisibleConsole
 
 _SHOWN = 20
 _LINK = re.compile(r"/archives/(?P<channel>\w+)/p(?P<seconds>\d{10})(?P<rest>\d{6})")
@@ -87,7 +87,7 @@ def searches(trace: Sequence[Json]) -> list[Json]:
     ]
 
 
-def print_newest(lines: list[Json], console: Console) -> None:
+def print_newest(lines: list[Json], console: VisibleConsole) -> None:
     """Print one line for each answer."""
     for line in lines:
         when = line["at"][:16].replace("T", " ")
@@ -100,7 +100,7 @@ def print_newest(lines: list[Json], console: Console) -> None:
         console.print("No answers yet.")
 
 
-def print_trace(trace: Mapping[str, Any], console: Console) -> None:
+def print_trace(trace: Mapping[str, Any], console: VisibleConsole) -> None:
     """Print a trace in the order of its events."""
     for line in _lines(trace):
         console.print(line, markup=False)

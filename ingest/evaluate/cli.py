@@ -5,9 +5,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
-from ingest.terminal import AsJson, print_json, progress_bar
+from ingest.terminal import AsJson, VisibleConsole, print_json, progress_bar
 
 app = typer.Typer()
 
@@ -63,7 +62,7 @@ def retrieval(
         comparison = {"compared": compared_json(before, after)} if after else {}
         print_json(before.to_json() | comparison)
         return
-    console = Console(highlight=False, width=None if sys.stdout.isatty() else 140)
+    console = VisibleConsole(highlight=False, width=None if sys.stdout.isatty() else 140)
     print_evaluation(before, console)
     if after:
         print_comparison(before, after, " ".join(compare_with or ()), console)
@@ -112,4 +111,4 @@ def calibrate(
     if as_json:
         print_json(calibration.to_json())
     else:
-        print_calibration(calibration, Console(highlight=False))
+        print_calibration(calibration, VisibleConsole(highlight=False))

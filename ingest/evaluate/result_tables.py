@@ -3,17 +3,17 @@
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from ingest.evaluate.calibrate import Calibration
 from ingest.evaluate.evaluate import Evaluation
 from ingest.evaluate.scoring import METRICS, Mark, averages, compare
+from ingest.terminal import VisibleConsole
 
 
 def print_table(
-    console: Console, head: Sequence[str] | None, rows: Sequence[Sequence[str]], gap: int = 2
+    console: VisibleConsole, head: Sequence[str] | None, rows: Sequence[Sequence[str]], gap: int = 2
 ) -> None:
     """Print a table without lines, its first column at the left, the others at the right.
 
@@ -28,7 +28,7 @@ def print_table(
     console.print(table)
 
 
-def print_evaluation(evaluation: Evaluation, console: Console) -> None:
+def print_evaluation(evaluation: Evaluation, console: VisibleConsole) -> None:
     kinds = (*evaluation.marks_by_kind().items(), ("overall", evaluation.marks))
     print_table(
         console,
@@ -49,7 +49,9 @@ def _figures(marks: Sequence[Mark]) -> Iterable[str]:
     yield from (f"{means[name]:.0f}" for name in ("p50_ms", "p95_ms"))
 
 
-def print_comparison(before: Evaluation, after: Evaluation, label: str, console: Console) -> None:
+def print_comparison(
+    before: Evaluation, after: Evaluation, label: str, console: VisibleConsole
+) -> None:
     console.print(
         f"\nwith {label}, question by question (95 % interval of the mean):", markup=False
     )
@@ -70,7 +72,7 @@ def print_comparison(before: Evaluation, after: Evaluation, label: str, console:
     console.print(f"p50 {p50[0]} ms -> {p50[1]} ms")
 
 
-def print_calibration(calibration: Calibration, console: Console) -> None:
+def print_calibration(calibration: Calibration, console: VisibleConsole) -> None:
     rows = []
     for low, high in pairwise(step / 10 for step in range(11)):
         counts = (

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field, replace
 from ingest.chunks.chunker import chunk_document, chunk_prefix
 from ingest.documents import Chunk, DocumentInfo, Skipped
 from ingest.errors import FootnoteError, LargeDeletion
+from ingest.invisible import visible_line
+from ingest.readers.credentials import masked
 from ingest.readers.loader import UnreadableDocument, load
 from ingest.repo import Checkout, File
 from ingest.store.document_tables import StoredDocument
@@ -30,8 +32,8 @@ class ChangedDocument:
     prefix: str
     signature: str
     chunks: tuple[Chunk, ...]
-    masked: int = 0
-    """Number of credentials that were replaced by a mark."""
+    masked_lines: tuple[int, ...] = ()
+    """The line of each credential that was replaced by a mark."""
     impossible: tuple[str, ...] = ()
     """Dates in its front matter that do not exist and are left out."""
 
@@ -81,7 +83,7 @@ def make_plan(
             try:
                 plan.changed.append(_read(file, data, prefix, fits))
             except UnreadableDocument as error:
-                plan.skipped.append(Skipped(file.path, error.reason))
+                plan.skipped.append(Skipped(masked(file.path)[0], error.reason))
                 if isinstance(error, _ReaderFault):
                     fault = fault or error.cause
                 continue
@@ -111,7 +113,7 @@ def _changed(file: File, data: bytes, prefix: str, fits: Callable[[str], bool]) 
         path=file.path,
         title=document.title,
         updated_at=file.updated_at or document.date,
-        owner=document.owner or file.owner,
+        owner=document.owner or visible_line(file.owner or "") or None,
         tags=document.tags,
     )
     chunks = [
@@ -120,7 +122,7 @@ def _changed(file: File, data: bytes, prefix: str, fits: Callable[[str], bool]) 
     if not chunks:
         raise UnreadableDocument("empty: the page has no text")
     return ChangedDocument(
-        info, prefix, _signature(file), tuple(chunks), document.masked, document.impossible
+        info, prefix, _signature(file), tuple(chunks), document.masked_lines, document.impossible
     )
 
 

@@ -30,6 +30,9 @@ from ingest.settings import IndexSettings
 from ingest.store.document_tables import SCHEMA_VERSION
 from ingest.store.vectors import Vectors, batches
 
+_LINES_NAMED = 10
+"""Maximum number of lines with credentials that a warning names."""
+
 BATCH = 256
 """Approximate number of chunks that are written together; maximum number embedded at once."""
 
@@ -155,10 +158,13 @@ def _warnings(plan: Plan, documents: int) -> Iterator[str]:
             " (see FOOTNOTE_DOCS_ROOT and FOOTNOTE_DOCS_INCLUDE)."
         )
     for document in plan.changed:
-        if document.masked:
+        if lines := sorted(set(document.masked_lines)):
+            named = ", ".join(map(str, lines[:_LINES_NAMED])) + (
+                ", …" * (len(lines) > _LINES_NAMED)
+            )
             yield (
-                f"{document.info.path} seems to hold credentials ({document.masked}): they are"
-                " masked in the index; remove them from the docs and revoke them."
+                f"{document.info.path} seems to hold credentials (line {named}): they are masked in"
+                " the index; remove them from the docs and revoke them."
             )
         for date in document.impossible:
             yield (

@@ -1,52 +1,84 @@
-"""Credentials in a text -> marks.
+"""Credentials in a text -> marks; lines keep their places.
 
-Lines keep their places. Only shapes with one meaning are masked (a token's prefix and length, the
-frame of a private key). ``password = ...`` stays, since most such lines in docs are examples that
-people search for.
+A text is read as people see it: without tags, entities and markup.
 """
 
+import html
 import re
+from bisect import bisect_right
+
+from ingest.invisible import without_hidden
+from ingest.readers.credential_forms import Place, credentials
+from ingest.readers.html import CELLS, INLINE
 
 MASK = "[masked]"
-PRIVATE_KEY = re.compile(
-    r"(-----BEGIN [A-Z ]*PRIVATE KEY-----)(.*?)(?=-----END |\n\s*\n|\Z)", re.DOTALL
-)
-# Repeats have an upper bound: without one, a page of prefixes would take quadratic time.
-CREDENTIALS = (
-    ("akia", re.compile(r"\bAKIA[0-9A-Z]{16}\b")),
-    ("asia", re.compile(r"\bASIA[0-9A-Z]{16}\b")),
-    ("secret_access_key", re.compile(r"(?i)(secret_access_key\W{1,5})[a-z0-9/+=]{40}(?![\w/+=])")),
-    ("secretaccesskey", re.compile(r"(?i)(secretaccesskey\W{1,5})[a-z0-9/+=]{40}(?![\w/+=])")),
-    ("gh", re.compile(r"\bgh[pousr]_[A-Za-z0-9]{36,255}\b")),
-    ("github_pat_", re.compile(r"\bgithub_pat_\w{60,255}\b")),
-    ("glpat-", re.compile(r"\bglpat-[\w-]{20,255}")),
-    ("xox", re.compile(r"\bxox[abeprs]-(?=[\w-]{0,40}\d)[\w-]{20,255}")),
-    ("xapp-", re.compile(r"\bxapp-\d-[\w-]{20,255}")),
-    ("sk-", re.compile(r"\bsk-(?=[\w-]{0,40}\d)[\w-]{32,255}")),
-    ("k_live_", re.compile(r"\b[rs]k_live_\w{20,255}\b")),
-    ("aiza", re.compile(r"\bAIza[\w-]{35}\b")),
-    ("npm_", re.compile(r"\bnpm_[A-Za-z0-9]{36}\b")),
-    ("eyj", re.compile(r"\beyJ[\w-]{10,500}\.eyJ[\w-]{10,2000}\.[\w-]{20,1000}")),
+_WITHIN_WORDS = INLINE - CELLS - {"br"}
+_MARKUP = re.compile(
+    r"<(?:/?(?P<tag>[a-zA-Z]\w{0,20})(?:[^\w<>][^<>]{0,500})?|!--[^<>]{0,500}--)>|&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|\w{2,31});"
+    r"|\\[ -/:-@\[-`{-~]|\*{1,3}"
 )
 
 
-def masked(text: str) -> tuple[str, int]:
-    """Replace credentials by a mark; return the text and their number."""
-    lowered = text.lower()
-    count = 0
-    for hint, pattern in CREDENTIALS:
-        if hint in lowered:
-            text, replaced = pattern.subn(_mask, text)
-            count += replaced
-    if "private key-----" in lowered:
-        text, replaced = PRIVATE_KEY.subn(_mask_key, text)
-        count += replaced
-    return text, count
+def masked(text: str) -> tuple[str, tuple[int, ...]]:
+    """Replace credentials by a mark; return the text and the line of each, from 1."""
+    places = _joined(_places(text))
+    parts: list[str] = []
+    lines: list[int] = []
+    end, line = 0, 1
+    for start, stop in places:
+        parts.append(text[end:start])
+        line += text.count("\n", end, start)
+        lines.append(line)
+        body = text[start:stop]
+        parts.append("\n".join(MASK if part.strip() else part for part in body.split("\n")))
+        line += body.count("\n")
+        end = stop
+    return "".join([*parts, text[end:]]), tuple(lines)
 
 
-def _mask(match: re.Match[str]) -> str:
-    return (match[1] if match.lastindex else "") + MASK
+def _joined(places: list[Place]) -> list[Place]:
+    """The places in order; those that overlap are one."""
+    joined: list[Place] = []
+    for start, end in sorted(places):
+        if joined and start < joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
+        elif start < end:
+            joined.append((start, end))
+    return joined
 
 
-def _mask_key(match: re.Match[str]) -> str:
-    return match[1] + "\n".join(MASK if line.strip() else line for line in match[2].split("\n"))
+def _places(text: str) -> list[Place]:
+    """The places of the credentials that people see in a text."""
+    seen: list[str] = []
+    starts, sources = [0], [0]
+    length = end = 0
+    for match in _MARKUP.finditer(text):
+        before = text[end : match.start()]
+        shown = _shown(match)
+        seen += [before, shown]
+        length += len(before)
+        if shown:
+            starts.append(length)
+            sources.append(match.start())
+        length += len(shown)
+        starts.append(length)
+        sources.append(match.end())
+        end = match.end()
+    seen.append(text[end:])
+
+    def source(index: int) -> int:
+        place = bisect_right(starts, index) - 1
+        return sources[place] + index - starts[place]
+
+    return [(source(start), source(stop - 1) + 1) for start, stop in credentials("".join(seen))]
+
+
+def _shown(markup: re.Match[str]) -> str:
+    if tag := markup["tag"]:
+        return "" if tag.lower() in _WITHIN_WORDS else "\n"
+    match markup[0][0]:
+        case "&":
+            return without_hidden(html.unescape(markup[0]))
+        case "\\":
+            return markup[0][1:].strip()
+    return ""

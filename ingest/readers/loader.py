@@ -1,18 +1,19 @@
 """A file of the docs repo -> Document: title, fields of front matter, lines and blocks."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import chain
 from pathlib import PurePosixPath
 
-from ingest.invisible import without_hidden
+from ingest.invisible import visible_line, without_hidden
 from ingest.readers.credentials import masked
 from ingest.readers.decoding import decode
 from ingest.readers.front_matter import FrontMatter, front_matter
 from ingest.readers.html import read_html
 from ingest.readers.markdown import read_markdown
 from ingest.readers.notebook import read_notebook
-from ingest.readers.parsed_file import ParsedFile, UnreadableDocument
+from ingest.readers.parsed_file import FileBlock, ParsedFile, UnreadableDocument
 from ingest.readers.rst import read_rst
 from ingest.readers.search_text import has_words
 from ingest.readers.text import read_text
@@ -42,8 +43,8 @@ class Document:
     owner: str | None = None
     tags: tuple[str, ...] = ()
     date: datetime | None = None
-    masked: int = 0
-    """Number of masked credentials."""
+    masked_lines: tuple[int, ...] = ()
+    """The line of each masked credential."""
     impossible: tuple[str, ...] = ()
     """Dates in front matter that do not exist."""
 
@@ -54,26 +55,44 @@ def load(path: str, data: bytes) -> Document:
     reader = READERS.get(suffix)
     if reader is None:
         raise UnreadableDocument(f"unsupported: no reader for {suffix or 'files without a suffix'}")
-    text, credentials = decode(data), 0
+    if visible_line(path) != path:
+        raise UnreadableDocument("hidden: its path has characters that nobody sees; rename it")
+    if masked(path)[1]:
+        raise UnreadableDocument("credential: its path has one; rename the file and revoke it")
+    text = decode(data)
+    lines_masked: tuple[int, ...] = ()
     fields = FrontMatter()
     if reader is read_notebook:  # the reader masks its text, which is inside JSON
         lines = text.split("\n")
     else:
-        text, credentials = masked(without_hidden(text))
+        text, lines_masked = masked(without_hidden(text))
         fields, lines = front_matter(text.split("\n"))
     parsed = reader(lines)
     if not any(has_words(block, parsed) for block in parsed.blocks):
         raise UnreadableDocument("empty: the page has no text")
+    parsed = replace(parsed, blocks=tuple(map(_visible, parsed.blocks)))
+    names = [_title(path, fields, parsed), fields.owner or "", *fields.tags]
+    (title, owner, *tags), found = zip(*map(_shown, names), strict=True)
     return Document(
         path=path,
-        title=_title(path, fields, parsed),
+        title=title or _name(path),
         parsed=parsed,
-        owner=fields.owner,
-        tags=fields.tags,
+        owner=owner or None,
+        tags=tuple(filter(None, tags)),
         date=fields.date,
-        masked=credentials + parsed.masked,
+        masked_lines=(*lines_masked, *parsed.masked_lines, *chain.from_iterable(found)),
         impossible=fields.impossible,
     )
+
+
+def _shown(name: str) -> tuple[str, tuple[int, ...]]:
+    """Escapes may have hidden a credential or a character until the name was read."""
+    return masked(visible_line(name))
+
+
+def _visible(block: FileBlock) -> FileBlock:
+    parts = tuple(map(_visible, block.parts))
+    return replace(block, label=visible_line(block.label), parts=parts)
 
 
 def _title(path: str, fields: FrontMatter, parsed: ParsedFile) -> str:

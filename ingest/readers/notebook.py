@@ -27,11 +27,11 @@ def read_notebook(lines: Sequence[str]) -> ParsedFile:
     visible: list[str] = []
     numbers: list[int] = []
     blocks: list[FileBlock] = []
-    credentials = 0
+    masked_lines: list[int] = []
     for kind, source_lines in cells:
         cell_numbers = numbers_in_file.of_cell(source_lines)
-        text, count = masked(without_hidden("\n".join(source_lines)))
-        credentials += count
+        text, cell_lines = masked(without_hidden("\n".join(source_lines)))
+        masked_lines += (cell_numbers[line - 1] for line in cell_lines)
         numbered = list(zip(text.split("\n"), cell_numbers, strict=True))
         if kind == "code":
             numbered = _fenced(numbered, language)
@@ -40,7 +40,13 @@ def read_notebook(lines: Sequence[str]) -> ParsedFile:
         visible.extend((*cell, ""))
         numbers.extend(number for _, number in numbered)
         numbers.append(numbers[-1])
-    return ParsedFile("markdown", tuple(visible), tuple(blocks), tuple(numbers), masked=credentials)
+    return ParsedFile(
+        "markdown",
+        tuple(visible),
+        tuple(blocks),
+        tuple(numbers),
+        masked_lines=tuple(masked_lines),
+    )
 
 
 def _contents(notebook: object) -> tuple[str, list[tuple[str, list[str]]]]:

@@ -55,8 +55,8 @@ class ParsedFile:
     """Line numbers in the file as stored; empty if they are 1, 2, 3 and so on."""
     title: str = ""
     """Title from the format itself, such as HTML's ``<title>``."""
-    masked: int = 0
-    """Number of credentials that the reader has masked, in a format that hides its text."""
+    masked_lines: tuple[int, ...] = ()
+    """The line of each credential that the reader has masked, in a format that hides its text."""
 
     def number(self, index: int) -> int:
         """Return the number of ``lines[index]`` in the file as stored."""

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import typer
-from rich.console import Console
 
 from ingest.data_folder import own_data_folder, owner_of
 from ingest.errors import DataFolderBusy, IngestError, LargeDeletion
@@ -17,7 +16,7 @@ from ingest.index import open_index
 from ingest.runs.record import IngestRuns
 from ingest.runs.runner import Runner
 from ingest.settings import IndexSettings
-from ingest.terminal import ShowProgress, progress_bar
+from ingest.terminal import ShowProgress, VisibleConsole, progress_bar
 
 _POLL_SECONDS = 0.2
 _STAGES = {
@@ -38,7 +37,7 @@ class HandedOverError(IngestError):
 
 
 def ingest_anywhere(
-    settings: IndexSettings, options: dict[str, Any], console: Console, *, ask: bool
+    settings: IndexSettings, options: dict[str, Any], console: VisibleConsole, *, ask: bool
 ) -> dict[str, Any]:
     """Carry out one ingest and return its report as JSON.
 
@@ -55,7 +54,9 @@ def ingest_anywhere(
     return _ingest(settings, options | {"confirm_large_deletion": True}, console)
 
 
-def _ingest(settings: IndexSettings, options: dict[str, Any], console: Console) -> dict[str, Any]:
+def _ingest(
+    settings: IndexSettings, options: dict[str, Any], console: VisibleConsole
+) -> dict[str, Any]:
     runs = IngestRuns(settings.data_dir)
     with progress_bar(console) as show:
         while True:

@@ -1,5 +1,6 @@
 """When the docs have no answer: one separate web search, and nothing internal in it."""
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
 from agent.answer import WebLink
-from agent.asides.web import public_words
+from agent.asides.public_words import public_words
 from agent.settings import AgentSettings
 from ingest.documents import Passage
 from ingest.errors import SettingsError
@@ -205,7 +206,7 @@ def passage(text: str) -> Passage:
         ("How do I reverse a list in Python?", "How do I reverse a list in Python?"),
         (
             "Why does payments-api log PAY-4031 behind HTTP/2 proxies?",
-            "Why does log behind HTTP/2 proxies?",
+            "Why does log behind HTTP/2",
         ),
         (
             "curl https://vault.acme.internal/v1 as bob@acme.com fails, what is a 403?",
@@ -216,14 +217,17 @@ def passage(text: str) -> Passage:
             "How do I ping or from Linux?",
         ),
         (
-            "Why do vault.acme.io and db1.acme.co.uk:5432 on fe80::1 or ::1 time out?",
-            "Why do and on or time out?",
+            "Why do vault.acme.tech, acme.de and ip-10-2-3-4 on fe80::1 time out?",
+            "Why do and on time out?",
         ),
         (
-            "Why does Node.js lose std::vector, deploy.sh or os.path.join?",
-            "Why does Node.js lose std::vector, deploy.sh or os.path.join?",
+            "Why does Node.js 20.1 lose std::vector with ECONNRESET or ValueError?",
+            "Why does Node.js 20.1 lose with ECONNRESET or ValueError?",
         ),
-        ("What is `max_connections` in PostgreSQL?", "What is max_connections in PostgreSQL?"),
+        ("What is `max_connections` in PostgreSQL 16?", "What is in PostgreSQL 16?"),
+        ("Is hunter2 or S3cr3t!x9 the key of Lufthansa and Smith?", "Is or the key of and"),
+        ("Is 4111 1111 1111 1111 a valid number?", "Is a valid number?"),
+        ("Does carol own the ledger of baker?", "own the of"),
         ("error? ```Traceback: token=abc in /srv/app/main.py```", ""),
         ("Is AKIAIOSFODNN7EXAMPLE1234 a valid AWS key id?", "Is a valid AWS key id?"),
         ("payments-api?", ""),
@@ -233,18 +237,25 @@ def passage(text: str) -> Passage:
 def test_what_names_people_machines_or_internal_things_is_not_sent(
     question: str, public: str
 ) -> None:
-    docs = [passage("`payments-api` logs PAY-4031. The ledger is down.")]
+    docs = [passage("`payments-api` logs PAY-4031. The team Ledger serves Baker.")]
 
-    assert public_words(question, docs) == public
+    assert public_words(question, docs, ["Carol X"]) == public
 
 
-@given(st.text(max_size=400))
-def test_any_question_gives_short_public_words(question: str) -> None:
-    words = public_words(f"{question} bob@acme.com 10.1.2.3", [passage("x-1")])
+LEAKS = st.from_regex(r"[a-z]{2,9}[-_./@:=#][a-z0-9]{1,9}|[a-z]{3,8}[0-9]{4,6}", fullmatch=True)
+
+
+@given(st.lists(LEAKS | st.text(max_size=20), max_size=20))
+def test_any_question_gives_short_words_and_no_identifier(parts: list[str]) -> None:
+    words = public_words(f"why is {' '.join(parts)} not up?", [])
 
     assert len(words) <= 300
-    assert "acme" not in words
-    assert "10.1" not in words
+    assert not re.search(r"[a-z][@_=:#][a-z]|[a-z]\d{4}", words)
+
+
+def test_an_identifier_of_common_words_is_not_sent() -> None:
+    for mark in "-_./:@=#":
+        assert public_words(f"why is pay{mark}ledger not up?", []) == "why is not up?"
 
 
 @pytest.mark.parametrize("domains", ["https://docs.python.org", "*.python.org", "localhost"])

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
 from typer.testing import CliRunner
 
 from agent.answer import Verdict
@@ -24,6 +23,7 @@ from agent.evals.outcomes import CaseOutcome, Cited
 from agent.evals.tables import print_result
 from agent.evals.trajectory import trajectory
 from ingest.errors import SettingsError
+from ingest.terminal import VisibleConsole
 from tests.conftest import ROOT
 from tests.fakes.messages_server import MessagesServer, Rule
 from tests.fakes.rule_followers import Request, search_then_answer
@@ -327,7 +327,7 @@ def test_no_figure_of_the_table_is_cut_short_where_there_are_eighty_columns() ->
     cases = read_agent_cases(CASES / "answers.jsonl", DOCS, None)[DOCS]
     pairs = tuple((each, outcome()) for each in cases)
     measured = Measurement(pairs, len(pairs), "agent", "m", None, None)
-    console = Console(width=80, file=io.StringIO())
+    console = VisibleConsole(width=80, file=io.StringIO())
 
     print_result(score_measurement(EVALS["answers"], measured), console)
 

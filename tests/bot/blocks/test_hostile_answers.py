@@ -4,6 +4,7 @@ import re
 import string
 from typing import Any
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from slack_sdk.models.blocks import Block
@@ -139,3 +140,24 @@ def test_four_times_as_many_items_take_about_four_times_as_long() -> None:
         return cpu_seconds(lambda: render_answer(answer(text)), runs=5)
 
     assert cost(1_200) < 9 * cost(300)
+
+
+def test_brackets_that_never_close_cost_about_as_much_as_those_that_never_open() -> None:
+    def cost(text: str) -> float:
+        said = answer(text * 8_000)
+        return cpu_seconds(lambda: render_answer(said), runs=2)
+
+    assert cost("[") < 12 * cost("]")
+
+
+def test_a_link_after_some_open_brackets_is_still_a_link() -> None:
+    result = shown(render_answer(answer(f"{'[' * 9} see [it]({DRAIN.url}) [oncall/queues-1].")))
+    assert (result.links[0]) == ("it", DRAIN.url)
+
+
+@pytest.mark.parametrize(
+    "id_", ["&#91;pay-7&#93;", "&#x5B;pay-7&#x5d;", "&lbrack;pay-7&rbrack;", "&lsqb;pay-7&#093;"]
+)
+def test_entities_of_brackets_do_not_look_like_a_citation(id_: str) -> None:
+    text = shown(render_answer(answer(f"Wait {id_} &amp; drain [oncall/queues-1]."))).text
+    assert text.strip() == f"Wait {id_} & drain [oncall/queues-1]."

@@ -14,7 +14,7 @@ from bot.question.policy import decide
 from bot.question.thread import is_complete, replies_to
 from bot.question.thread_message import ThreadMessage, read_thread_message
 from bot.question.turns import alert_text, build_conversation, question_text, unread_notes
-from bot.reading.mrkdwn import plain_parts
+from bot.reading.plain_form import plain_parts
 from bot.reply.outgoing import MAX_METADATA, answer_payload
 from bot.slack.identity import NOTICE, Identity, read_metadata
 from ingest.documents import Passage

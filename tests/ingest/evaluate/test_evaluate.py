@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
 from typer.testing import CliRunner
 
 from ingest.embedding.embedder import open_embedder
@@ -21,6 +20,7 @@ from ingest.index.folders import live
 from ingest.pipeline.run import run_ingest
 from ingest.settings import IndexSettings
 from ingest.store.document_tables import DocumentTables
+from ingest.terminal import VisibleConsole
 
 PAGES = {
     "shop/pay.md": "# Pay\n\nError PAY-4031: the signature is wrong. Rotate the key.\n",
@@ -77,7 +77,7 @@ def run(*arguments: str) -> str:
 
 
 def test_a_kind_of_a_case_file_is_not_read_as_markup(capsys: pytest.CaptureFixture[str]) -> None:
-    print_table(Console(), ("kind", "n"), [("[/how-to]", "1"), ("[red]", "2")])
+    print_table(VisibleConsole(), ("kind", "n"), [("[/how-to]", "1"), ("[red]", "2")])
     assert capsys.readouterr().out.split() == ["kind", "n", "[/how-to]", "1", "[red]", "2"]
 
 

@@ -179,7 +179,7 @@ def test_credentials_are_masked_on_their_lines_and_counted() -> None:
     text = shown("a.md", page)
     assert "MIIabc" not in text
     assert "token [masked] and [masked]\npassword = x" in text
-    assert load("a.md", page.encode()).masked == 3
+    assert load("a.md", page.encode()).masked_lines == (4, 10, 10)
     assert chunks_of("a.md", page)[0].lines == (1, 11)
 
 

@@ -168,4 +168,4 @@ def test_a_notebook_hides_what_other_pages_hide_and_says_so() -> None:
     assert chunk.heading == ("Pay",)
     assert "payments\n-----BEGIN RSA" in chunk.text
     assert "MIIabc" not in chunk.text
-    assert load("a.ipynb", data).masked == 1
+    assert load("a.ipynb", data).masked_lines == (1,)
