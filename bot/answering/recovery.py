@@ -88,5 +88,5 @@ def find_question(
         channel=noted.channel,
         channel_type=noted.channel_type,
         is_mention=noted.is_mention,
-        is_shared=noted.is_shared,
+        is_shared=noted.is_shared or None,  # it may have been shared since
     )

@@ -328,7 +328,7 @@ def _noted(question: Question) -> dict[str, object]:
         "user": question.user,
         "channel_type": question.channel_type,
         "is_mention": question.is_mention,
-        "is_shared": question.is_shared,
+        "is_shared": bool(question.is_shared),
         "gesture": question.gesture,
         "origin": question.origin,
         "about": question.about,

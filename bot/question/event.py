@@ -45,8 +45,8 @@ class Question:
     edited: bool = False
     """True if the message was edited, so that it may have been answered before."""
     retried: bool = False
-    is_shared: bool = False
-    """True if the channel is shared with other organisations."""
+    is_shared: bool | None = None
+    """True if the channel is shared with other organisations. None if the event does not say."""
     user_team: str | None = None
     gesture: str | None = None
     """The client's own id of the message: one gesture may arrive under two ``ts``."""
@@ -123,7 +123,8 @@ def read_event(body: SlackJson, me: Identity, *, retried: bool = False) -> Event
     subtype = event.get("subtype")
     if event.get("type") == "message" and subtype == "message_deleted":
         return _deleted(event, event.get("deleted_ts"), me)
-    is_shared = bool(body.get("is_ext_shared_channel"))
+    shared = body.get("is_ext_shared_channel")
+    is_shared = shared if isinstance(shared, bool) else None
     if event.get("type") == "message" and subtype == "message_changed":
         return _changed(event, me, is_shared)
     if event.get("type") not in ("message", "app_mention"):
@@ -147,7 +148,7 @@ def read_question(
     channel_type: str | None = None,
     is_mention: bool = False,
     was_mention: bool = False,
-    is_shared: bool = False,
+    is_shared: bool | None = None,
     retried: bool = False,
 ) -> Question | None:
     """Return a person's message as a question if it mentions Footnote, is direct or is a reply.
@@ -203,7 +204,7 @@ def by_hand(
     )
 
 
-def _changed(event: SlackJson, me: Identity, is_shared: bool) -> Event | None:
+def _changed(event: SlackJson, me: Identity, is_shared: bool | None) -> Event | None:
     """Read an edit.
 
     An edited message is a new question only the first time that it mentions Footnote.
