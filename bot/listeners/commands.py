@@ -28,7 +28,7 @@ from bot.reply.in_thread import InThread
 from bot.reply.outgoing import NotPosted
 from bot.reply.wording import HELP, LOOKING_UP
 from bot.slack.clients import SLACK_FAILED, slack_error
-from bot.slack.identity import Identity, SlackMessage
+from bot.slack.identity import QUOTE, Identity, SlackMessage
 
 log = logging.getLogger(__name__)
 
@@ -140,7 +140,11 @@ class SlackCommands:
         words = read_text(question.text, self._name_of)
         text = f"<@{question.user}> asked me: {escape(words[:_MAX_WORDS])}"
         posted = self._post.chat_postMessage(
-            channel=question.channel, text=text, unfurl_links=False, unfurl_media=False
+            channel=question.channel,
+            text=text,
+            unfurl_links=False,
+            unfurl_media=False,
+            metadata={"event_type": QUOTE, "event_payload": {"asker": question.user}},
         )
         root = str(posted["ts"])
         try:

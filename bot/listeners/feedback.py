@@ -12,11 +12,12 @@ from bot.blocks.elements import Block, code, link, section
 from bot.journal.claims import Journal
 from bot.journal.records import AnswerRecord
 from bot.listeners.interaction import Interaction, InteractionListener
-from bot.reading.mrkdwn import escape
 from bot.slack.clients import SLACK_FAILED, Clients, slack_error
+from bot.slack.identity import NOTICE
 from bot.slack.message_links import permalink
 from ingest.documents import Passage
 from ingest.index import Index
+from ingest.shorten import shorten_end
 
 log = logging.getLogger(__name__)
 
@@ -25,6 +26,8 @@ _REASON = "reason"
 _MAX_REASON = 2_000
 _MOST_PASSAGES = 6
 _PASSAGE_CHARS = 1_500
+_MOST_NAMES = 5
+_NAME_CHARS = 80
 _NOTED = "Thank you. Noted as not helpful."
 _KEPT = "Thank you. Your words are kept for the docs team."
 _FORGOTTEN = "I no longer have this answer. Ask again and use the buttons under the new one."
@@ -138,6 +141,7 @@ class Feedback:
                 text=summary(record, user, called, owners, question),
                 unfurl_links=False,
                 unfurl_media=False,
+                metadata={"event_type": NOTICE, "event_payload": {"notice": "human"}},
             )
         except SLACK_FAILED as error:
             self._journal.uncall_human(record.id)
@@ -207,11 +211,16 @@ def summary(
     parts.append(_VERDICTS.get(record.verdict, "I had no good answer."))
     pages = list(dict.fromkeys(str(c["path"]) for c in record.citations))
     if pages:
-        parts.append("Pages: " + ", ".join(map(code, pages[:5])) + ".")
+        parts.append("Pages: " + ", ".join(map(_named, pages[:_MOST_NAMES])) + ".")
     if owners:
-        named = ", ".join(dict.fromkeys(escape(owner) for owner in owners.values()))
-        parts.append(f"Owner: {named}.")
+        named = list(dict.fromkeys(map(_named, owners.values())))
+        parts.append("Owner: " + ", ".join(named[:_MOST_NAMES]) + ".")
     return " ".join(parts)
+
+
+def _named(name: str) -> str:
+    """Return a name from the docs as short code: Slack makes no link and no mention of it."""
+    return code(shorten_end(name, _NAME_CHARS))
 
 
 def mention(ident: str) -> str:

@@ -114,10 +114,14 @@ def _from_terminal(record: AnswerRecord, terminal: Terminal) -> Conversation:
             "FOOTNOTE_STORE_TEXT=true: later questions of the terminal can be replayed."
         )
     earlier = tuple(
-        Turn(t["speaker"], t["name"], t["text"], tuple(CitedChunk(**c) for c in t["cited"]))
+        Turn(t["speaker"], t["name"], t["text"], t["cited"] and _chunks(t["cited"]))
         for t in words.thread
     )
     return Conversation((*earlier, Turn("person", "you", words.question)), TERMINAL)
+
+
+def _chunks(cited: Sequence[Mapping[str, str]]) -> tuple[CitedChunk, ...]:
+    return tuple(CitedChunk(**chunk) for chunk in cited)
 
 
 def _from_slack(record: AnswerRecord) -> Conversation:

@@ -24,7 +24,7 @@ _PLACE_SECONDS = 60.0
 """Seconds that a channel is cached: few, as nothing may be posted in a channel just shared."""
 _UNKNOWN_SECONDS = 60.0
 _FAILED_SECONDS = 5.0
-"""Seconds after a failure in which Slack is not asked again: few, as people are told to try again."""
+"""Seconds after a failure until Slack is asked again: few, as people are told to try again."""
 _REMEMBERED_SECONDS = 86_400.0
 """Age up to which a person's entry counts while Slack fails."""
 _MOST = 5_000

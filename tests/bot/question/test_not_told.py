@@ -2,7 +2,6 @@
 
 import json
 import time
-from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -36,12 +35,12 @@ def access(people: People, **settings: Any) -> Access:
 
 
 @pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[float]]:
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Seconds that the cache of people is ahead of the real clock."""
     ahead = [0.0]
     late = SimpleNamespace(monotonic=lambda: time.monotonic() + ahead[0])
     monkeypatch.setattr("bot.slack.people.time", late)
-    yield ahead
+    return ahead
 
 
 def lines_to(slack: Slack, user: str) -> list[str]:
