@@ -49,7 +49,7 @@ class Conversation:
 
     turns: tuple[Turn, ...]
     asker_id: str = ""
-    """Id of the person whose daily limit counts; it is never sent to the model."""
+    """Id of the person who caused this answer, and pays for it; it is never sent to the model."""
     collections: tuple[str, ...] | None = None
     """Collections that the answer may use; None for all of them."""
     wishes: str = ""

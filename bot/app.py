@@ -19,6 +19,7 @@ from bot.answering.rendering import rendering, runbooks
 from bot.build import Parts, build_bot
 from bot.channels import SECTIONS, read_channels, read_owners
 from bot.journal.claims import Journal, open_journal
+from bot.journal.spending import Bookings
 from bot.notices.notifier import Notices
 from bot.settings import BotSettings
 from bot.signals import Ending
@@ -74,7 +75,7 @@ class Service:
         self._stack.callback(self._listening.shutdown, wait=False, cancel_futures=True)
         runs = IngestRuns(index_settings.data_dir)
         stale_after = timedelta(hours=index_settings.stale_after_hours)
-        agent = build_agent(self.index, agent_settings, self.journal.spent)
+        agent = build_agent(self.index, agent_settings, Bookings(self.journal))
         self.bot = build_bot(
             Parts(
                 settings=self.settings,

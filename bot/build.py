@@ -102,7 +102,9 @@ def build_bot(parts: Parts) -> Bot:
     handler = QuestionHandler(
         threads, decider, journal, rate_limit, queue, stopper, short, in_thread
     )
-    reviser = Reviser(clients.post, threads, journal, decider, handler, queue, stopper, in_thread)
+    reviser = Reviser(
+        clients.post, threads, journal, decider, handler, queue, stopper, in_thread, rate_limit
+    )
     home = Home(
         clients,
         journal,

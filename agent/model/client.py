@@ -60,6 +60,10 @@ class Request:
 class Listener(Protocol):
     """Receives the events of a request."""
 
+    def sending(self) -> None:
+        """The request is about to go out, for the first time or again. Raises BudgetSpent."""
+        ...
+
     def began(self) -> None:
         """A text begins."""
         ...
@@ -125,6 +129,7 @@ class ClaudeModel:
     def _attempt(self, request: Request, deadline: Deadline, listener: Listener) -> Message:
         profile = request.profile or self.profile
         parameters = self._parameters(request, profile, deadline)
+        listener.sending()
         call = _Call(self._client, parameters, whole_blocks=profile.native_citations)
         try:
             while True:
@@ -154,7 +159,7 @@ class ClaudeModel:
         if self.profile == profile:  # else another answer has changed it already
             log.warning("%s does not accept %s: sending plainer requests", self.name, parameter)
             self.profile = replace(profile, native_citations=False) if by_brackets else COMPAT
-        return ParameterRefused(str(failure), failure.reason)
+        return ParameterRefused(str(failure), failure.reason, is_billed=failure.is_billed)
 
     def _parameters(self, request: Request, profile: Profile, deadline: Deadline) -> dict[str, Any]:
         timeout = min(self._settings.call_timeout, max(deadline.left, 0.1))

@@ -60,7 +60,8 @@ def unavailable(error: Exception, model: str) -> ModelUnavailable:
     if isinstance(error, APITimeoutError | httpx2.TimeoutException):
         return _failed("timed out", _REASONS["timeout_error"])
     if isinstance(error, APIConnectionError | httpx2.HTTPError):
-        return _failed("connection failed", "The model cannot be reached.")
+        is_billed = not isinstance(error.__cause__ or error, httpx2.ConnectError)
+        return _failed("connection failed", "The model cannot be reached.", is_billed=is_billed)
     if isinstance(error, AssertionError):
         return _failed("empty stream", "The model's answer broke off.")
     if isinstance(error, APIError | ValueError | LookupError):
@@ -96,6 +97,7 @@ def _by_status(error: APIStatusError, model: str) -> ModelUnavailable:
         _REASONS.get(kind, "The model refused the request."),
         retryable=kind in _PASSING,
         retry_after=_retry_after(error),
+        is_billed=status < 400,
     )
 
 
@@ -106,5 +108,5 @@ def _retry_after(error: APIStatusError) -> float | None:
         return None
 
 
-def _failed(message: str, reason: str) -> ModelUnavailable:
-    return ModelUnavailable(message, reason, retryable=True)
+def _failed(message: str, reason: str, *, is_billed: bool = True) -> ModelUnavailable:
+    return ModelUnavailable(message, reason, retryable=True, is_billed=is_billed)

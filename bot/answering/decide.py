@@ -117,7 +117,7 @@ class QuestionHandler:
 
     def answer_again(self, question: Question, thread: Sequence[ThreadMessage]) -> None:
         """Answer an answered question once more."""
-        if self._journal.claim_again(question.key):
+        if self._journal.claim_again(question.key, question.payer):
             self._carry_out(Decision("answer"), self._in_thread(question), thread)
 
     def answer_privately(self, reply: ReplyPlace) -> None:

@@ -60,6 +60,8 @@ class NotedMessage(Base):
     finished_at: Mapped[float | None]
     reply_ts: Mapped[str | None]
     answer_id: Mapped[str | None]
+    payer: Mapped[str | None]
+    """Id of the person who asked for another answer. None: whoever wrote the message."""
 
     @property
     def key(self) -> Key:
@@ -101,6 +103,30 @@ class AnswerText(Base):
     question: Mapped[str]
     text: Mapped[str]
     thread: Mapped[list[Any]]
+    at: Mapped[float] = mapped_column(index=True)
+
+
+class BookedRequest(Base):
+    """The cost of one request to a model, for the person who caused it. It holds no words."""
+
+    __tablename__ = "bookings"
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    answer_id: Mapped[str]
+    payer: Mapped[str]
+    model: Mapped[str]
+    usd: Mapped[float | None]
+    at: Mapped[float] = mapped_column(index=True)
+
+
+class Rewording(Base):
+    """An answer to a question that had one: somebody edited it, or asked for another answer."""
+
+    __tablename__ = "rewordings"
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    user: Mapped[str]
+    channel: Mapped[str]
     at: Mapped[float] = mapped_column(index=True)
 
 

@@ -1,6 +1,7 @@
 """*Answer again*, the button under the answer to a question that was edited afterwards."""
 
 import logging
+from dataclasses import replace
 
 from slack_sdk import WebClient
 
@@ -42,7 +43,7 @@ class AnswerAgain:
         me, asker = self._threads.me, interaction.asker
         key = Key(me.team_id, asker.channel, ts)
         click = by_hand("message", Key(key.team, key.channel, ""), asker.user)
-        if refusal := self._rate_limit.refusal(click):
+        if refusal := self._rate_limit.refusal(click, is_another=True):
             interaction.say(refusal)
             return
         try:
@@ -58,4 +59,4 @@ class AnswerAgain:
         if question is None:
             interaction.say(_GONE)
         else:
-            self._handler.answer_again(question, thread)
+            self._handler.answer_again(replace(question, payer=asker.user), thread)

@@ -5,7 +5,7 @@ of other bots, housekeeping, edits that change no words.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from bot.question.thread_message import ThreadMessage, read_thread_message
@@ -57,6 +57,8 @@ class Question:
     origin: Origin = "message"
     about: str | None = None
     """Timestamp of the message that a shortcut was used on."""
+    payer: str | None = None
+    """Id of the person who edited the question or asked again. None: whoever wrote it."""
 
     @property
     def key(self) -> Key:
@@ -229,6 +231,9 @@ def _changed(event: SlackJson, me: Identity, is_shared: bool | None) -> Event | 
     )
     if question is None:
         return None
+    edited = changed.get("edited")
+    editor = string(edited.get("user")) if isinstance(edited, Mapping) else ""
+    question = replace(question, payer=editor or None)
     if question.is_mention and not was_mention:
         return question
     is_reworded = "edited" in changed and changed.get("text") != previous.get("text")

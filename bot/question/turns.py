@@ -37,7 +37,7 @@ def build_conversation(
         texts.append(f"[attached files, which you cannot read: {', '.join(question.files)}]")
     texts.append(question_text(question, me, names))
     newest = (Turn("person", asker, text) for text in texts)
-    return Conversation((*earlier, *newest), question.user or "")
+    return Conversation((*earlier, *newest), question.payer or question.user or "")
 
 
 def question_text(question: Question, me: Identity, names: Names) -> str:

@@ -35,7 +35,7 @@ def replay(record: AnswerRecord, terminal: Terminal) -> tuple[Answer, Json]:
     conversation = _from_terminal(record, terminal) if is_from_terminal else _from_slack(record)
     index = open_index(read_settings(IndexSettings))
     try:
-        agent = build_agent(index, read_settings(AgentSettings), terminal.spent)
+        agent = build_agent(index, read_settings(AgentSettings), terminal.spending)
         answer = agent.answer(conversation)
     finally:
         index.close()

@@ -8,6 +8,7 @@ from anthropic.types import TextBlock
 from agent.answer import Answer
 from agent.draft import Draft
 from agent.loop import build_agent
+from agent.model.budget import Budget
 from agent.model.deadline import Deadline
 from agent.preview import Preview
 from agent.searches import Retrieval, SearchCache
@@ -56,7 +57,9 @@ def test_a_paragraph_is_shown_when_the_next_has_begun(index: Index, pay_4031: st
     retrieval.take(retrieval.search("PAY-4031"))
     question = thread("What does error PAY-4031 mean?")
     shown: list[Answer] = []
-    draft = Draft(question, Deadline(60), retrieval, None, None, Corpus(()))
+    draft = Draft(
+        question, Deadline(60), retrieval, None, None, Corpus(()), Budget(AgentSettings(), None)
+    )
     preview = Preview(draft, lambda answer: bool(shown.append(answer)))  # type: ignore[func-returns-value]  # nobody sees it
     first, second, third, last = parts(pay_4031)
     text = f"{first}\n\n{second}\n{third}\n\n{last}"
