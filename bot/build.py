@@ -113,9 +113,9 @@ def build_bot(parts: Parts) -> Bot:
         parts.stale_after,
         lambda user: access.refusal(Asker(user)),
     )
-    events = MessageEvents(me, journal, handler, reviser, stopper)
+    events = MessageEvents(me, journal, handler, reviser, stopper, access)
     interactions = (
-        *AnswerAgain(clients.post, threads, journal, handler, rate_limit).listeners(),
+        *AnswerAgain(clients.post, threads, journal, handler, rate_limit, channel).listeners(),
         *SlackCommands(
             clients.post,
             me,

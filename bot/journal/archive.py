@@ -60,13 +60,15 @@ class Archive:
         """Store the timestamp of the reply that carries an answer."""
         with self.session() as session:
             if record := session.get(AnswerRecord, answer_id):
-                record.reply_ts = reply_ts
+                # A private answer may have been shared a moment ago.
+                record.reply_ts = record.reply_ts or reply_ts
 
-    def share(self, answer_id: str, ts: str) -> None:
-        """Store that a private answer was shared in the thread under ``ts``."""
+    def share(self, answer_id: str, ts: str, reply_ts: str) -> None:
+        """Store that a private answer was shared in the thread under ``ts``, as ``reply_ts``."""
         with self.session() as session:
             if record := session.get(AnswerRecord, answer_id):
                 record.ts = record.thread_ts = ts
+                record.reply_ts = reply_ts
 
     def text(self, answer_id: str) -> AnswerText | None:
         """Return the words of an answer, or None if they are not stored."""

@@ -93,6 +93,14 @@ class AnswerRecord(Base):
     unsupported: Mapped[int]
     trace: Mapped[list[Any]]
 
+    def is_for(self, user: str, channel: str) -> bool:
+        """Return True if a person in a channel sees the answer there.
+
+        A private answer has no thread or no timestamp in Slack; only its asker sees it.
+        """
+        is_private = not self.thread_ts or self.reply_ts == ""
+        return channel == self.channel and (not is_private or user == self.user)
+
 
 class AnswerText(Base):
     """The words of a question, its answer and, if the thread is not in Slack, the earlier turns."""

@@ -26,7 +26,7 @@ from bot.reading.mrkdwn import escape, read_text
 from bot.reply.in_private import InPrivate, delete_original
 from bot.reply.in_thread import InThread
 from bot.reply.outgoing import NotPosted
-from bot.reply.wording import HELP, LOOKING_UP
+from bot.reply.wording import HELP, LOOKING_UP, NOT_YOURS
 from bot.slack.clients import SLACK_FAILED, slack_error
 from bot.slack.identity import QUOTE, Identity, SlackMessage
 
@@ -116,11 +116,17 @@ class SlackCommands:
 
     def _share(self, interaction: Interaction) -> None:
         """Post a private answer for everybody, with the question and the name of the sharer."""
-        answer_id = interaction.value
+        answer_id, asker = interaction.value, interaction.asker
         with self._lock:
-            shared = self._shareable.pop(answer_id, None)
+            shared = self._shareable.get(answer_id)
+            is_own = shared is not None and _is_of(shared[0], asker)
+            if is_own:
+                del self._shareable[answer_id]
         if shared is None:
             interaction.say("I no longer have this answer. Please ask again.")
+            return
+        if not is_own:
+            interaction.say(NOT_YOURS)
             return
         try:
             self._post_shared(*shared)
@@ -149,11 +155,11 @@ class SlackCommands:
         root = str(posted["ts"])
         try:
             public = replace(question, ts=root, thread_ts=root)
-            InThread(self._post, self._me, public).outgoing(answer, messages).post()
+            reply_ts = InThread(self._post, self._me, public).outgoing(answer, messages).post()
         except NotPosted:
             self._post.chat_delete(channel=question.channel, ts=root)
             raise
-        self._journal.share(answer.id, root)
+        self._journal.share(answer.id, root, reply_ts)
 
     def _shortcut(self, interaction: Interaction) -> None:
         """Answer the message that the shortcut was used on, in its thread."""
@@ -180,6 +186,10 @@ class SlackCommands:
     def _key(self, asker: Asker, at: str) -> Key:
         """Return a key that no message has, in order with their timestamps."""
         return Key(self._me.team_id, asker.channel, f"{at}-{asker.user}")
+
+
+def _is_of(question: Question, asker: Asker) -> bool:
+    return (question.user, question.channel) == (asker.user, asker.channel)
 
 
 def private_messages(

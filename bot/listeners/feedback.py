@@ -12,6 +12,7 @@ from bot.blocks.elements import Block, code, link, section
 from bot.journal.claims import Journal
 from bot.journal.records import AnswerRecord
 from bot.listeners.interaction import Interaction, InteractionListener
+from bot.reply.wording import NOT_YOURS
 from bot.slack.clients import SLACK_FAILED, Clients, slack_error
 from bot.slack.identity import NOTICE
 from bot.slack.message_links import permalink
@@ -68,9 +69,19 @@ class Feedback:
             InteractionListener("view", REASON_FORM, self._store_reason),
         ]
 
+    def _answer(self, interaction: Interaction, answer_id: str) -> AnswerRecord | None:
+        """Return the answer whose button was pressed; if the presser may not see it, tell them."""
+        record, asker = self._journal.answer(answer_id), interaction.asker
+        if record is None:
+            interaction.say(_FORGOTTEN)
+        elif not record.is_for(asker.user, asker.channel):
+            interaction.say(NOT_YOURS)
+            return None
+        return record
+
     def _vote(self, interaction: Interaction) -> None:
         answer_id, _, vote = interaction.value.rpartition(":")
-        if vote not in ("up", "down") or not answer_id:
+        if vote not in ("up", "down") or not self._answer(interaction, answer_id):
             return
         self._journal.vote(answer_id, interaction.asker.user, vote)
         if vote == "down":
@@ -90,6 +101,9 @@ class Feedback:
     def _store_reason(self, interaction: Interaction) -> None:
         answer_id, user = interaction.form_about, interaction.asker.user
         reason = interaction.inputs.get(_REASON, "")
+        # A form has no channel. It was opened for somebody who voted under the answer.
+        if not any(vote.user == user for vote in self._journal.votes(answer_id)):
+            return
         if reason:
             self._journal.vote(answer_id, user, "down", reason[:_MAX_REASON])
         if record := self._journal.answer(answer_id):
@@ -109,9 +123,8 @@ class Feedback:
 
     def _show_passages(self, interaction: Interaction) -> None:
         """Show one person the passages that the answer was made from, as they are indexed now."""
-        record = self._journal.answer(interaction.value)
+        record = self._answer(interaction, interaction.value)
         if record is None:
-            interaction.say(_FORGOTTEN)
             return
         cited = [str(c["id"]) for c in record.citations]
         ids = [*dict.fromkeys([*cited, *(str(c["id"]) for c in record.passages)])]
@@ -124,9 +137,8 @@ class Feedback:
 
     def _call_human(self, interaction: Interaction) -> None:
         """Call a human into the thread, once for each answer."""
-        record, user = self._journal.answer(interaction.value), interaction.asker.user
+        record, user = self._answer(interaction, interaction.value), interaction.asker.user
         if record is None:
-            interaction.say(_FORGOTTEN)
             return
         if not self._journal.call_human(record.id, user):
             interaction.say("Somebody was called already: see the thread.")
