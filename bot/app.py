@@ -87,7 +87,7 @@ class Service:
                 render=rendering(self.index, stale_after),
                 find_runbook=runbooks(self.index),
                 last_run=runs.last,
-                reindex=lambda: runs.request({}),
+                reindex=runs.request_once,
                 listening=self._listening,
                 channels=read_channels(config, collections),
                 owners=read_owners(config),

@@ -29,6 +29,7 @@ from bot.listeners.commands import SlackCommands
 from bot.listeners.feedback import Feedback
 from bot.listeners.home import Home, LastRun
 from bot.listeners.messages import MessageEvents
+from bot.listeners.reindex import Reindex
 from bot.question.access import Access, Asker
 from bot.question.event import Question
 from bot.question.thread import ThreadReader
@@ -54,8 +55,8 @@ class Parts:
     render: Render
     find_runbook: FindRunbook
     last_run: LastRun
-    reindex: Callable[[], object]
-    """Asks for an ingest."""
+    reindex: Callable[[], bool]
+    """Asks for an ingest, and returns False if one is waiting already."""
     listening: Executor
     """Runs the listeners, which are short. Answers run on another, bounded pool."""
     channels: Channels = field(default_factory=Channels)
@@ -124,7 +125,7 @@ def build_bot(parts: Parts) -> Bot:
             journal,
             handler,
             home.status_lines,
-            parts.reindex,
+            Reindex(access.reindex_refusal, parts.reindex),
         ).listeners(),
         *_feedback(parts, channel).listeners(),
     )

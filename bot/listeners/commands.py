@@ -20,6 +20,7 @@ from bot.blocks.elements import Block, actions, button, context
 from bot.channels import OFF, Channel
 from bot.journal.claims import Journal
 from bot.listeners.interaction import Interaction, InteractionListener
+from bot.listeners.reindex import Reindex
 from bot.question.access import Asker
 from bot.question.event import Key, Question, by_hand
 from bot.reading.mrkdwn import escape, read_text
@@ -62,9 +63,9 @@ class SlackCommands:
         journal: Journal,
         handler: QuestionHandler,
         status_lines: Callable[[], Sequence[str]],
-        reindex: Callable[[], object],
+        reindex: Reindex,
     ) -> None:
-        """``channel`` gives the settings of a channel; ``reindex`` asks for an ingest."""
+        """``channel`` gives the settings of a channel."""
         self._post, self._me, self._name_of, self._channel = post, me, name_of, channel
         self._journal, self._handler = journal, handler
         self._status_lines, self._reindex = status_lines, reindex
@@ -94,8 +95,7 @@ class SlackCommands:
                 here = ["*In this channel*:", *settings] if settings else []
                 interaction.say("\n".join([*self._status_lines(), *here]))
             case "reindex":
-                self._reindex()
-                interaction.say(f"Reading the docs again. `{COMMAND} status` shows more.")
+                interaction.say(self._reindex.order(interaction.asker.user))
             case _:
                 key = self._key(interaction.asker, f"{time.time():.6f}")
                 user, text = interaction.asker.user, interaction.text

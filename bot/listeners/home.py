@@ -40,6 +40,7 @@ EXAMPLES = (
 _RECENT = 5
 _DAY = 86_400.0
 _SKIPPED = 5
+_WHY = "`footnote status`"
 _USED = (".footnote/", "CODEOWNERS")
 """Beginning or end of the paths of Footnote's settings, which are not documents."""
 
@@ -133,11 +134,14 @@ def collection_lines(collections: Sequence[CollectionInfo]) -> list[str]:
 
 
 def run_lines(last_run: IngestRun | None) -> list[str]:
-    """Describe the last ingest, with the first files that it left out."""
+    """Describe the last ingest, with the first files that it left out.
+
+    Errors and warnings can hold words of git, hosts and addresses, so only operators read them.
+    """
     if last_run is None:
         return []
     if last_run.error:
-        return [f":warning: *Last ingest*: {last_run.state}: {escape(last_run.error)}"]
+        return [f":warning: *Last ingest*: {last_run.state}. Operators see why: {_WHY}."]
     report = last_run.report or {}
     skipped = [s for s in report.get("skipped") or () if not _is_used(str(s["path"]))]
     lines = [
@@ -152,7 +156,8 @@ def run_lines(last_run: IngestRun | None) -> list[str]:
         lines.append(
             f"*Self-test*: {test['found']} of {test['questions']} questions found their page."
         )
-    lines += [f":warning: {escape(str(warning))}" for warning in report.get("warnings", [])]
+    if warnings := report.get("warnings"):
+        lines.append(f":warning: {counted(len(warnings), 'warning')}. Operators see them: {_WHY}.")
     return lines
 
 

@@ -35,6 +35,12 @@ _GUEST = (
 )
 
 
+_NO_REINDEX = (
+    "You may not make me read the docs again: an operator names those who may with "
+    "`FOOTNOTE_REINDEX`. I read the docs every night anyway."
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Asker:
     """A person who wants something of Footnote, and where."""
@@ -89,6 +95,19 @@ class Access:
             return refusal
         is_off = bool(asker.channel) and not when_off and self._channel(asker.channel).off
         return OFF if is_off else None
+
+    def reindex_refusal(self, user: str) -> str | None:
+        """Return why a person may not order an ingest, in words for them, or None if they may."""
+        allowed = self._settings.reindex
+        if "everyone" in allowed or user in allowed:
+            return None
+        if "admins" not in allowed:
+            return _NO_REINDEX
+        try:
+            person = self._people.person(user)
+        except NotTold:
+            return TRY_AGAIN
+        return None if person is not None and person.is_admin else _NO_REINDEX
 
     def _of_place(self, asker: Asker) -> str | None:
         if not asker.channel or asker.channel in self._settings.allowed_channels:
