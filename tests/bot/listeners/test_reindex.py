@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from bot.listeners.home import run_lines
 from bot.listeners.reindex import Reindex
 from bot.settings import BotSettings
-from ingest.runs.record import IngestRun, IngestRuns
+from ingest.runs.record import IngestRun, IngestRuns, RunState
 from tests.bot.conftest import Start
 from tests.bot.stage import Slack
 from tests.waiting import wait_for
@@ -96,7 +96,7 @@ def test_people_in_slack_read_no_words_of_git_and_no_address() -> None:
     text = "fatal: unable to access 'https://git.corp.example/docs.git/': could not resolve host"
 
     def run(error: str | None, report: dict[str, object] | None) -> IngestRun:
-        state = "failed" if error else "done"
+        state: RunState = "failed" if error else "done"
         return IngestRun(
             1, "command", state, "", None, None, {}, None, None, None, report, error, None
         )

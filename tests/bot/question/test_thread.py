@@ -163,7 +163,7 @@ def test_metadata_holds_as_many_chunks_as_fit() -> None:
         for n in range(200)
     )
     payload = answer_payload(Answer("a1", "q", "answered", citations=cited), ask(), 0, 2)
-    cited_ids = read_metadata(payload).cited
+    cited_ids = read_metadata(payload).cited or ()
     assert 10 < len(cited_ids) < 200
     assert len(str(payload)) <= MAX_METADATA + 100
     assert (
