@@ -19,7 +19,7 @@ from ingest.terminal import VisibleConsole, print_json
 
 if TYPE_CHECKING:
     from agent.loop import Agent, Progress
-    from agent.model.budget import Spent
+    from agent.model.budget import Spending
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)
 
@@ -28,9 +28,10 @@ FOOTNOTE = "footnote"
 
 
 class Ledger(Protocol):
-    """Records answers and sums up their cost; the root command's ``obj``."""
+    """Records answers and what their requests cost; the root command's ``obj``."""
 
-    def spent(self, asker: str) -> "Spent": ...
+    @property
+    def spending(self) -> "Spending": ...
 
     def record(self, conversation: Conversation, answer: Answer) -> None: ...
 
@@ -109,7 +110,7 @@ def _agent(ledger: Ledger | None) -> "Iterator[Agent]":
     settings = read_settings(AgentSettings)
     index = open_index(read_settings(IndexSettings))
     try:
-        yield build_agent(index, settings, ledger.spent if ledger else None)
+        yield build_agent(index, settings, ledger.spending if ledger else None)
     finally:
         index.close()
 

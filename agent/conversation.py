@@ -30,7 +30,13 @@ class Turn:
     """The speaker's name in the thread: ``oncall``, ``Alertmanager``, ``footnote``."""
     text: str
     """Plain text or Markdown, without Slack's tokens and entities."""
-    cited: tuple[CitedChunk, ...] = ()
+    cited: tuple[CitedChunk, ...] | None = None
+    """Chunks that an answer cites. None if nothing but the ids in its text tells them."""
+
+    @property
+    def is_answer(self) -> bool:
+        """True for an answer of Footnote's, also for one that only quotes passages."""
+        return self.speaker == "footnote" or self.cited is not None
 
     def __post_init__(self) -> None:
         for name in ("name", "text"):
@@ -43,7 +49,7 @@ class Conversation:
 
     turns: tuple[Turn, ...]
     asker_id: str = ""
-    """Id of the person whose daily limit counts; it is never sent to the model."""
+    """Id of the person who caused this answer, and pays for it; it is never sent to the model."""
     collections: tuple[str, ...] | None = None
     """Collections that the answer may use; None for all of them."""
     wishes: str = ""
@@ -61,7 +67,7 @@ class Conversation:
     @property
     def words_of_others(self) -> str:
         """The earlier words of people and other bots; an answer may repeat names from them."""
-        return "\n".join(turn.text for turn in self.earlier if turn.speaker != "footnote")
+        return "\n".join(turn.text for turn in self.earlier if not turn.is_answer)
 
     @property
     def earlier(self) -> tuple[Turn, ...]:

@@ -2,16 +2,17 @@
 
 import secrets
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
-from anthropic.types import ContentBlock, Message
+from anthropic.types import ContentBlock
 
-from agent.answer import Answer, Unsupported, Usage, Verdict, WebLink
+from agent.answer import Answer, Unsupported, Verdict, WebLink
 from agent.conversation import Conversation
 from agent.grounding import WrittenAnswer
 from agent.grounding.cited_text import CitedText
-from agent.model.cost import add, cost_usd, tokens
+from agent.model.account import Account
+from agent.model.budget import Budget
 from agent.model.deadline import Deadline
 from agent.model.message_text import read_content
 from agent.searches import Retrieval
@@ -31,8 +32,10 @@ class Draft:
         revision: str | None,
         on_progress: Callable[[Progress], None] | None,
         corpus: Corpus,
+        budget: Budget,
     ) -> None:
-        self.id = secrets.token_hex(5)
+        self.id = secrets.token_hex(16)
+        self.account = Account(budget, conversation.asker_id, self.id)
         self.conversation = conversation
         self.deadline = deadline
         self.retrieval = retrieval
@@ -45,8 +48,6 @@ class Draft:
         self._model: str | None = None
         self._revision = revision
         self._on_progress = on_progress
-        self._usage = Usage()
-        self._cost: float | None = 0.0
 
     def record(self, kind: EventKind, **detail: Any) -> None:
         """Add an event to the trace."""
@@ -66,19 +67,6 @@ class Draft:
     def cut_off(self, why: str) -> None:
         """Record that the text ends early; ``why`` is one line for people."""
         self.cut = why
-
-    def charge(self, model: str, message: Message) -> dict[str, Any]:
-        """Add the usage of a response, and return it as it goes into the trace."""
-        usage = message.usage.model_dump(mode="json", exclude_none=True)
-        spent = tokens(usage)
-        self._usage = add(self._usage, spent)
-        # A usage of zero does not mean that nothing was spent: some gateways leave it out.
-        cost = cost_usd(model, usage) if spent != Usage() else None
-        self._cost = None if cost is None or self._cost is None else self._cost + cost
-        return {
-            **asdict(spent),
-            "cost_usd": None if cost is None else round(cost, 6),
-        }
 
     def read(self, content: Iterable[ContentBlock]) -> WrittenAnswer:
         """Read a message of the model: it can cite every passage of this answer's retrieval."""
@@ -110,8 +98,8 @@ class Draft:
             searches=tuple(self.retrieval.searches),
             steps=self.steps,
             model=self._model,
-            usage=self._usage,
-            cost_usd=self._cost,
+            usage=self.account.usage,
+            cost_usd=self.account.usd,
             seconds=self.deadline.spent,
             trace=self.trace,
         )

@@ -52,8 +52,11 @@ class Exchange:
         self._to_be_checked = self_check
 
     def request(self, max_tokens: int, *, final: bool, attempts: int = 3) -> Message:
-        """Take one step: send all messages so far to the model."""
+        """Take one step: send all messages so far to the model. Raises BudgetSpent, and what the
+        model raises.
+        """
         draft = self._draft
+        draft.account.check()
         draft.begin_step(self.model.name)
         draft.record(
             "request",
@@ -74,7 +77,7 @@ class Exchange:
             attempts=attempts,
             profile=self._profile,
         )
-        message = self.model.respond(request, self._deadline, self._listener)
+        message, cost = draft.account.respond(self.model, request, self._deadline, self._listener)
         self._previous = message.id
         missed = message.diagnostics.cache_miss_reason if message.diagnostics else None
         draft.record(
@@ -84,7 +87,7 @@ class Exchange:
             calls=[call.name for call in tool_calls(message)],
             characters=sum(len(b.text) for b in message.content if b.type == "text"),
             **({"cache_miss": missed.type} if missed else {}),
-            **draft.charge(self.model.name, message),
+            **cost,
         )
         return message
 

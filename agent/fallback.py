@@ -86,7 +86,7 @@ def failed(draft: Draft, reason: str) -> Answer:
 
 def quoted_before(conversation: Conversation, index: Index) -> set[str]:
     """Ids of cited passages that the thread quotes: it contains most of their lines."""
-    answers = "".join(_bare(t.text) for t in conversation.earlier if t.speaker == "footnote")
+    answers = "".join(_bare(t.text) for t in conversation.earlier if t.is_answer)
     quoted = set()
     for passage in cited_before(conversation, index):
         lines = [bare for line in passage.text.split("\n") if (bare := _bare(line))]

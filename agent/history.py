@@ -103,7 +103,7 @@ def question(
 
 def query_of(conversation: Conversation) -> str:
     """A query without a model's help: the thread's last words, then the question."""
-    words = " ".join(t.text for t in conversation.earlier if t.speaker != "footnote")
+    words = " ".join(t.text for t in conversation.earlier if not t.is_answer)
     return f"{words[-_QUERY_HISTORY:]} {conversation.question[:_QUERY]}".strip()
 
 
@@ -123,7 +123,7 @@ def cited_before(conversation: Conversation, index: Index) -> list[Passage]:
     """Chunks that earlier answers cited and whose text is still the same, newest first."""
     cited: dict[str, str | None] = {}
     for turn in reversed(conversation.earlier):
-        for chunk in turn.cited or _named(turn):
+        for chunk in _named(turn) if turn.cited is None else turn.cited:
             cited.setdefault(chunk.id, chunk.hash)
     passages = index.passages(list(cited)) if cited else []
     return [passage for passage in passages if cited[passage.id] in (None, passage.hash)]

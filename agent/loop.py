@@ -14,7 +14,7 @@ from agent.answer import Answer
 from agent.asides.web import search_web
 from agent.conversation import Conversation
 from agent.draft import Draft
-from agent.errors import Cancelled, ModelUnavailable, ParameterRefused
+from agent.errors import BudgetSpent, Cancelled, ModelUnavailable, ParameterRefused
 from agent.exchange import Exchange, has_text, tool_calls
 from agent.fallback import HELP, passages_answer
 from agent.grounding.cited_text import CitedText, joined
@@ -87,9 +87,6 @@ class Agent:
             return draft.answer("no_search", CitedText(HELP))
         why = "No language model is set up."
         models = self._models
-        if models and (refusal := self._budget.refusal(conversation.asker_id)):
-            why, models = refusal, []
-            draft.record("degrade", error="budget")
         if models and draft.deadline.left < _FEWEST_SHARE * self._settings.deadline:
             why, models = "Too many questions came first, so no time is left for the model.", []
             draft.record("degrade", error="waited")
@@ -101,6 +98,10 @@ class Agent:
             except DeadlinePassed:
                 why = "The model did not answer in time."
                 draft.record("degrade", model=model.name, error="deadline")
+                break
+            except BudgetSpent as error:
+                why = error.reason
+                draft.record("degrade", error=str(error))
                 break
             except ModelUnavailable as error:
                 why = error.reason
@@ -140,7 +141,7 @@ class Agent:
             log.exception("index")
         retrieval = Retrieval(index, self._cache, version, self._settings.max_searches)
         thread = fitted(conversation, self._settings.conversation_tokens)
-        return Draft(thread, deadline, retrieval, revision, on_progress, corpus)
+        return Draft(thread, deadline, retrieval, revision, on_progress, corpus, self._budget)
 
     def _scoped(self, collections: Sequence[str] | None) -> Index:
         if collections is None:
@@ -332,7 +333,7 @@ class _Attempt:
 def build_agent(index: Index, settings: AgentSettings, spending: Spending | None = None) -> Agent:
     """Build the agent that ``settings`` describe; without a key it answers from passages alone.
 
-    ``spending`` returns the dollars of today; without it no daily limit holds.
+    ``spending`` records what requests cost; without it no daily limit holds.
     """
     if not settings.has_key:
         return Agent(index, None, settings)

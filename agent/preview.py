@@ -40,6 +40,9 @@ class Preview:
         self.is_seen = False
         """True if people see a part of the answer, which can be continued, but not mended."""
 
+    def sending(self) -> None:
+        """Show nothing."""
+
     def began(self) -> None:
         """A text begins."""
         self._draft.show(Progress("writing"))

@@ -19,6 +19,7 @@ from bot.answering.rendering import rendering, runbooks
 from bot.build import Parts, build_bot
 from bot.channels import SECTIONS, read_channels, read_owners
 from bot.journal.claims import Journal, open_journal
+from bot.journal.spending import Bookings
 from bot.notices.notifier import Notices
 from bot.settings import BotSettings
 from bot.signals import Ending
@@ -75,7 +76,7 @@ class Service:
         runs = IngestRuns(index_settings.data_dir)
         self.index.rebuild_by(lambda: runs.request({}))
         stale_after = timedelta(hours=index_settings.stale_after_hours)
-        agent = build_agent(self.index, agent_settings, self.journal.spent)
+        agent = build_agent(self.index, agent_settings, Bookings(self.journal))
         self.bot = build_bot(
             Parts(
                 settings=self.settings,
@@ -87,7 +88,7 @@ class Service:
                 render=rendering(self.index, stale_after),
                 find_runbook=runbooks(self.index),
                 last_run=runs.last,
-                reindex=lambda: runs.request({}),
+                reindex=runs.request_once,
                 listening=self._listening,
                 channels=read_channels(config, collections),
                 owners=read_owners(config),

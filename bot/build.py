@@ -29,6 +29,7 @@ from bot.listeners.commands import SlackCommands
 from bot.listeners.feedback import Feedback
 from bot.listeners.home import Home, LastRun
 from bot.listeners.messages import MessageEvents
+from bot.listeners.reindex import Reindex
 from bot.question.access import Access, Asker
 from bot.question.event import Question
 from bot.question.thread import ThreadReader
@@ -55,8 +56,8 @@ class Parts:
     render: Render
     find_runbook: FindRunbook
     last_run: LastRun
-    reindex: Callable[[], object]
-    """Asks for an ingest."""
+    reindex: Callable[[], bool]
+    """Asks for an ingest, and returns False if one is waiting already."""
     listening: Executor
     """Runs the listeners, which are short. Answers run on another, bounded pool."""
     channels: Channels = field(default_factory=Channels)
@@ -105,7 +106,9 @@ def build_bot(parts: Parts) -> Bot:
     handler = QuestionHandler(
         threads, decider, journal, rate_limit, queue, stopper, short, in_thread
     )
-    reviser = Reviser(clients.post, threads, journal, decider, handler, queue, stopper, in_thread)
+    reviser = Reviser(
+        clients.post, threads, journal, decider, handler, queue, stopper, in_thread, rate_limit
+    )
     home = Home(
         clients,
         journal,
@@ -115,9 +118,9 @@ def build_bot(parts: Parts) -> Bot:
         lambda user: access.refusal(Asker(user)),
         parts.outage,
     )
-    events = MessageEvents(me, journal, handler, reviser, stopper)
+    events = MessageEvents(me, journal, handler, reviser, stopper, access)
     interactions = (
-        *AnswerAgain(clients.post, threads, journal, handler, rate_limit).listeners(),
+        *AnswerAgain(clients.post, threads, journal, handler, rate_limit, channel).listeners(),
         *SlackCommands(
             clients.patient,
             me,
@@ -126,7 +129,7 @@ def build_bot(parts: Parts) -> Bot:
             journal,
             handler,
             home.status_lines,
-            parts.reindex,
+            Reindex(access.reindex_refusal, parts.reindex),
         ).listeners(),
         *_feedback(parts, channel).listeners(),
     )

@@ -1,8 +1,9 @@
 """Settings of the Slack side, read from the environment and ``.env``."""
 
+import re
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field, SecretStr
+from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
 
 from ingest.errors import SettingsError
 from ingest.settings import EnvironmentSettings, HttpAddress, Listed
@@ -10,6 +11,13 @@ from ingest.settings import EnvironmentSettings, HttpAddress, Listed
 
 def _upper(value: object) -> object:
     return value.upper() if isinstance(value, str) else value
+
+
+def _reindexers(values: tuple[str, ...]) -> tuple[str, ...]:
+    for value in values:
+        if value not in ("everyone", "admins") and not re.fullmatch(r"[UW][A-Z0-9]{2,}", value):
+            raise ValueError(f"{value!r} is not everyone, admins or the id of a person (U…)")
+    return values
 
 
 LogLevel = Annotated[
@@ -50,6 +58,8 @@ class BotSettings(EnvironmentSettings):
     """Ids of guests, and of people of other organisations, who may ask."""
     guests: bool = False
     """Allow guest accounts to ask."""
+    reindex: Annotated[Listed, AfterValidator(_reindexers)] = ("everyone",)
+    """Who may order an ingest in Slack: ``everyone`` who may ask, ``admins``, or ids of people."""
     digest_channel: str | None = None
     """Id of the channel that gets the weekly digest for the docs team; None: no digest."""
     digest_at: str = "0 9 * * 1"

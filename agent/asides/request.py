@@ -22,6 +22,9 @@ class _Aside:
     purpose: str
     draft: Draft
 
+    def sending(self) -> None:
+        """Show nothing."""
+
     def began(self) -> None:
         """Show nothing."""
 
@@ -36,6 +39,7 @@ def ask_aside(
     purpose: str, model: Model, request: Request, draft: Draft, deadline: Deadline
 ) -> Message:
     """Return the model's message. Raises ModelUnavailable, DeadlinePassed or Cancelled."""
+    draft.account.check()
     draft.record(
         "request",
         purpose=purpose,
@@ -43,7 +47,6 @@ def ask_aside(
         messages=len(request.messages),
         max_tokens=request.max_tokens,
     )
-    message = model.respond(request, deadline, _Aside(purpose, draft))
-    cost = draft.charge(model.name, message)
+    message, cost = draft.account.respond(model, request, deadline, _Aside(purpose, draft))
     draft.record("response", purpose=purpose, stop=message.stop_reason, **cost)
     return message

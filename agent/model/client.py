@@ -112,6 +112,7 @@ class ClaudeModel:
         profile = request.profile or self.profile
         try:
             parameters = self._parameters(request, profile, deadline)
+            listener.sending()
             call = Call(self._client, parameters, whole_blocks=profile.native_citations)
             try:
                 message = received(call, deadline, listener)
@@ -143,7 +144,7 @@ class ClaudeModel:
         if self.profile == profile:  # else another answer has changed it already
             log.warning("%s does not accept %s: sending plainer requests", self.name, parameter)
             self.profile = replace(profile, native_citations=False) if by_brackets else COMPAT
-        return ParameterRefused(str(failure), failure.reason)
+        return ParameterRefused(str(failure), failure.reason, is_billed=failure.is_billed)
 
     def _parameters(self, request: Request, profile: Profile, deadline: Deadline) -> dict[str, Any]:
         timeout = min(self._settings.call_timeout, max(deadline.left, 0.1))

@@ -1,10 +1,15 @@
 """Usage of a step -> tokens and dollars, by the price list that is installed with the package."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from genai_prices import calc_price, extract_usage
 
 from agent.answer import Usage
+
+_CHARACTERS_A_TOKEN = 3
+_USUAL_OUTPUT = 1_000
+"""Tokens of output that a request is estimated with."""
 
 
 def tokens(usage: dict[str, Any]) -> Usage:
@@ -28,6 +33,15 @@ def add(one: Usage, other: Usage) -> Usage:
 
 def price_is_known(model: str) -> bool:
     return cost_usd(model, {"input_tokens": 1, "output_tokens": 1}) is not None
+
+
+def estimated_usd(
+    model: str, system: str, tools: Sequence[object], messages: Sequence[object]
+) -> float | None:
+    """Dollars of a request before its response, or None if the price of the model is not known."""
+    characters = len(system) + len(str(tools)) + len(str(messages))
+    usage = {"input_tokens": characters // _CHARACTERS_A_TOKEN, "output_tokens": _USUAL_OUTPUT}
+    return cost_usd(model, usage)
 
 
 def cost_usd(model: str, usage: dict[str, Any]) -> float | None:

@@ -63,7 +63,8 @@ def unavailable(error: Exception, model: str) -> ModelUnavailable:
     if isinstance(error, APITimeoutError | httpx2.TimeoutException):
         return _failed("timed out", _REASONS["timeout_error"])
     if isinstance(error, APIConnectionError):
-        return _failed("connection failed", "The model cannot be reached.")
+        is_billed = not isinstance(error.__cause__ or error, httpx2.ConnectError)
+        return _failed("connection failed", "The model cannot be reached.", is_billed=is_billed)
     if isinstance(error, httpx2.HTTPError):  # only the reading of a stream raises it
         return _failed("the stream broke off", _BROKE_OFF)
     if isinstance(error, TooLong):
@@ -104,6 +105,7 @@ def _by_status(error: APIStatusError, model: str) -> ModelUnavailable:
         retryable=kind in _PASSING,
         is_outage=kind in _OUTAGE,
         retry_after=_retry_after(error),
+        is_billed=status < 400,
     )
 
 
@@ -114,8 +116,8 @@ def _retry_after(error: APIStatusError) -> float | None:
         return None
 
 
-def _failed(message: str, reason: str) -> ModelUnavailable:
-    return ModelUnavailable(message, reason, retryable=True, is_outage=True)
+def _failed(message: str, reason: str, *, is_billed: bool = True) -> ModelUnavailable:
+    return ModelUnavailable(message, reason, retryable=True, is_outage=True, is_billed=is_billed)
 
 
 def ended_early() -> ModelUnavailable:

@@ -26,6 +26,10 @@ from agent.model.gateway import Filled, sendable
 class Listener(Protocol):
     """Receives the events of a request."""
 
+    def sending(self) -> None:
+        """The request is about to go out, for the first time or again. Raises BudgetSpent."""
+        ...
+
     def began(self) -> None:
         """A text begins."""
         ...

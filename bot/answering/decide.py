@@ -14,7 +14,7 @@ from bot.answering.short_replies import ReplyInThread, ShortReplies
 from bot.answering.stop import Stopper
 from bot.channels import Channel
 from bot.journal.claims import Journal
-from bot.question.access import Access, Asker
+from bot.question.access import TRY_AGAIN, Access, Asker
 from bot.question.event import Question
 from bot.question.policy import Decision, decide
 from bot.question.thread import ThreadReader, is_complete, replies_to
@@ -56,13 +56,12 @@ class Decider:
         may_follow_up = question.is_called or self.channel(question.channel).follow_ups
         if decision.action == "answer" and not may_follow_up:
             return Decision("ignore", "only mentions are answered here")
-        person = self.people.person(question.user or "")
-        if person is not None and person.is_bot:
+        if self.people.is_bot(question.user or ""):
             return Decision("ignore", "a bot")
         refusal = self.access.refusal(Asker.of(question))
         if refusal is None:
             return decision
-        is_told = question.is_called
+        is_told = question.is_called or refusal == TRY_AGAIN
         return Decision("refuse", refusal) if is_told else Decision("ignore", "may not ask")
 
 
@@ -118,7 +117,7 @@ class QuestionHandler:
 
     def answer_again(self, question: Question, thread: Sequence[ThreadMessage]) -> None:
         """Answer an answered question once more."""
-        if self._journal.claim_again(question.key):
+        if self._journal.claim_again(question.key, question.payer):
             self._carry_out(Decision("answer"), self._in_thread(question), thread)
 
     def answer_privately(self, reply: ReplyPlace) -> None:

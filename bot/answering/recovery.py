@@ -6,6 +6,7 @@ Their text is read from the thread, since the journal need not have it.
 import logging
 import uuid
 from collections.abc import Sequence
+from dataclasses import replace
 
 from bot.answering.decide import QuestionHandler
 from bot.answering.short_replies import ReplyInThread, ShortReplies
@@ -81,12 +82,14 @@ def find_question(
         return None
     if noted.origin == "shortcut":
         place = {"thread_ts": noted.thread_ts, "about": wanted}
-        return by_hand("shortcut", noted.key, noted.user, **place)
-    return read_question(
+        question = by_hand("shortcut", noted.key, noted.user, **place)
+        return replace(question, payer=noted.payer)
+    found = read_question(
         message,
         me,
         channel=noted.channel,
         channel_type=noted.channel_type,
         is_mention=noted.is_mention,
-        is_shared=noted.is_shared,
+        is_shared=noted.is_shared or None,  # it may have been shared since
     )
+    return replace(found, payer=noted.payer) if found else None

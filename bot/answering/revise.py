@@ -7,6 +7,7 @@ from slack_sdk import WebClient
 
 from bot.answering.decide import Decider, QuestionHandler
 from bot.answering.queue import AnswerQueue
+from bot.answering.rate_limit import RateLimit
 from bot.answering.short_replies import ReplyInThread
 from bot.answering.stop import Stopper
 from bot.journal.claims import Journal
@@ -15,6 +16,7 @@ from bot.question.policy import Decision
 from bot.question.thread import ThreadReader, replies_to
 from bot.question.thread_message import ThreadMessage
 from bot.reply.again_button import offer_again
+from bot.reply.wording import EDIT_LEFT_OUT
 from bot.slack.clients import SLACK_FAILED, slack_error
 
 log = logging.getLogger(__name__)
@@ -31,10 +33,12 @@ class Reviser:
         queue: AnswerQueue,
         stopper: Stopper,
         in_thread: ReplyInThread,
+        rate_limit: RateLimit,
     ) -> None:
         self._post, self._threads, self._journal = post, threads, journal
         self._decider, self._handler = decider, handler
         self._queue, self._stopper, self._in_thread = queue, stopper, in_thread
+        self._rate_limit = rate_limit
 
     def revise(self, question: Question) -> None:
         """Answer an edited question, or offer another answer if it was answered before the edit.
@@ -45,7 +49,9 @@ class Reviser:
         if noted is None or noted.state not in ("ignored", "claimed", "answered"):
             return
         if noted.state == "ignored":
-            self._handler.handle(question)
+            # A message that was answered in other words before is one answer more.
+            if noted.claimed_at is None or self._has_room(question):
+                self._handler.handle(question)
             return
         thread = self._read_thread(question, is_answered=noted.state == "answered")
         if thread is None:
@@ -56,8 +62,8 @@ class Reviser:
         elif decision.action == "answer" and noted.answer_id:
             for reply in replies_to(question.ts, thread)[-1:]:
                 offer_again(self._post, question, reply)
-        elif decision.action == "answer":  # the question got only a line, such as help
-            self._handler.answer_again(question, thread)
+        elif decision.action == "answer" and self._has_room(question):
+            self._handler.answer_again(question, thread)  # the question got only a line before
 
     def _read_thread(
         self, question: Question, *, is_answered: bool
@@ -72,12 +78,20 @@ class Reviser:
 
     def _revise_pending(self, question: Question, decision: Decision) -> None:
         if decision.action == "answer":
-            reply = self._in_thread(question)
-            self._queue.reword(reply, lambda: self._revise_again(question))
+            if self._has_room(question, EDIT_LEFT_OUT):
+                reply = self._in_thread(question)
+                self._queue.reword(reply, lambda: self._revise_again(question))
         elif decision.action == "stop":
             self._stopper.stop(question)
         else:
             self._stopper.withdraw(question, decision.reason)
+
+    def _has_room(self, question: Question, consequence: str = "") -> bool:
+        """Count an edit as a question; if there were too many, tell the editor the consequence."""
+        refusal = self._rate_limit.refusal(question, is_another=True)
+        if refusal:
+            self._in_thread(question).whisper(f"{refusal} {consequence}".strip())
+        return refusal is None
 
     def _revise_again(self, question: Question) -> None:
         """Handle an edit when the answer was posted meanwhile, or another process makes it."""

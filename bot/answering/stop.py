@@ -7,7 +7,7 @@ from slack_sdk import WebClient
 from bot.answering.queue import AnswerQueue
 from bot.answering.short_replies import ReplyInThread, ShortReplies
 from bot.journal.claims import Journal
-from bot.question.event import Deleted, Question
+from bot.question.event import Deleted, Key, Question, by_hand
 from bot.reply.status import Session, Statuses
 from bot.reply.wording import STOPPED_EARLY
 from bot.slack.clients import SLACK_FAILED, slack_error
@@ -60,6 +60,11 @@ class Stopper:
                 reply = self._in_thread(question)
                 self._short.send(reply, STOPPED_EARLY, reference="stopped", later=later)
         return was_under_way
+
+    def refuse(self, user: str, channel: str, thread_ts: str, refusal: str) -> None:
+        """Tell a person why their press of the Stop button stops nothing."""
+        place = by_hand("shortcut", Key(self._team_id, channel, ""), user, thread_ts=thread_ts)
+        self._in_thread(place).whisper(refusal)
 
     def withdraw(self, question: Question, reason: str) -> None:
         """Call off the answer to a message that is not a question any more after an edit."""

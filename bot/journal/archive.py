@@ -4,14 +4,12 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
-from datetime import UTC, datetime
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from agent.answer import Answer
 from agent.conversation import Turn
-from agent.model.budget import Spent
 from bot.journal.database import explained, insert
 from bot.journal.records import AnswerRecord, AnswerText, HumanCall, Vote, answer_record
 from bot.question.event import Question
@@ -62,29 +60,20 @@ class Archive:
         """Store the timestamp of the reply that carries an answer."""
         with self.session() as session:
             if record := session.get(AnswerRecord, answer_id):
-                record.reply_ts = reply_ts
+                # A private answer may have been shared a moment ago.
+                record.reply_ts = record.reply_ts or reply_ts
 
-    def share(self, answer_id: str, ts: str) -> None:
-        """Store that a private answer was shared in the thread under ``ts``."""
+    def share(self, answer_id: str, ts: str, reply_ts: str) -> None:
+        """Store that a private answer was shared in the thread under ``ts``, as ``reply_ts``."""
         with self.session() as session:
             if record := session.get(AnswerRecord, answer_id):
                 record.ts = record.thread_ts = ts
+                record.reply_ts = reply_ts
 
     def text(self, answer_id: str) -> AnswerText | None:
         """Return the words of an answer, or None if they are not stored."""
         with self.session() as session:
             return session.get(AnswerText, answer_id)
-
-    def spent(self, user: str) -> Spent:
-        """Return the known cost since midnight UTC in dollars: of everybody, and of one person."""
-        today = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
-        cost = sa.func.coalesce(sa.func.sum(AnswerRecord.cost_usd), 0.0)
-        everybody = sa.select(cost).where(AnswerRecord.at >= today)
-        with self.session() as session:
-            return Spent(
-                session.scalar(everybody) or 0.0,
-                session.scalar(everybody.where(AnswerRecord.user == user)) or 0.0,
-            )
 
     def answer(self, answer_id: str) -> AnswerRecord | None:
         with self.session() as session:

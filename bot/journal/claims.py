@@ -126,14 +126,18 @@ class Journal(Archive):
         has_attempts = NotedMessage.attempts < MAX_ATTEMPTS
         return self._claim(key, _free() & has_attempts, attempts=NotedMessage.attempts + 1)
 
-    def claim_again(self, key: Key) -> bool:
-        """Claim an answered message again, because somebody asked for another answer."""
-        return self._claim(key, NotedMessage.state == "answered", attempts=1, reply_ts=None)
+    def claim_again(self, key: Key, payer: str | None = None) -> bool:
+        """Claim an answered message again, because ``payer`` asked for another answer.
+
+        For the limits a minute it stays claimed when it was, by whoever wrote it.
+        """
+        values = {"payer": payer, "reply_ts": None, "claimed_at": NotedMessage.claimed_at}
+        return self._claim(key, NotedMessage.state == "answered", attempts=1, **values)
 
     def _claim(self, key: Key, where: sa.ColumnElement[bool], **values: object) -> bool:
         now = time.time()
         lease = {"owner": self._me, "lease_until": now + LEASE_SECONDS, "claimed_at": now}
-        return self._change(key, where, state="claimed", reason=None, **lease, **values)
+        return self._change(key, where, state="claimed", reason=None, **{**lease, **values})
 
     def holds(self, key: Key) -> bool:
         """Return True unless the question was deleted or another process has claimed it."""
@@ -328,7 +332,7 @@ def _noted(question: Question) -> dict[str, object]:
         "user": question.user,
         "channel_type": question.channel_type,
         "is_mention": question.is_mention,
-        "is_shared": question.is_shared,
+        "is_shared": bool(question.is_shared),
         "gesture": question.gesture,
         "origin": question.origin,
         "about": question.about,

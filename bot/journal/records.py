@@ -60,6 +60,8 @@ class NotedMessage(Base):
     finished_at: Mapped[float | None]
     reply_ts: Mapped[str | None]
     answer_id: Mapped[str | None]
+    payer: Mapped[str | None]
+    """Id of the person who asked for another answer. None: whoever wrote the message."""
 
     @property
     def key(self) -> Key:
@@ -91,6 +93,14 @@ class AnswerRecord(Base):
     unsupported: Mapped[int]
     trace: Mapped[list[Any]]
 
+    def is_for(self, user: str, channel: str) -> bool:
+        """Return True if a person in a channel sees the answer there.
+
+        A private answer has no thread or no timestamp in Slack; only its asker sees it.
+        """
+        is_private = not self.thread_ts or self.reply_ts == ""
+        return channel == self.channel and (not is_private or user == self.user)
+
 
 class AnswerText(Base):
     """The words of a question, its answer and, if the thread is not in Slack, the earlier turns."""
@@ -101,6 +111,30 @@ class AnswerText(Base):
     question: Mapped[str]
     text: Mapped[str]
     thread: Mapped[list[Any]]
+    at: Mapped[float] = mapped_column(index=True)
+
+
+class BookedRequest(Base):
+    """The cost of one request to a model, for the person who caused it. It holds no words."""
+
+    __tablename__ = "bookings"
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    answer_id: Mapped[str]
+    payer: Mapped[str]
+    model: Mapped[str]
+    usd: Mapped[float | None]
+    at: Mapped[float] = mapped_column(index=True)
+
+
+class Rewording(Base):
+    """An answer to a question that had one: somebody edited it, or asked for another answer."""
+
+    __tablename__ = "rewordings"
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    user: Mapped[str]
+    channel: Mapped[str]
     at: Mapped[float] = mapped_column(index=True)
 
 

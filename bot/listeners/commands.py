@@ -20,15 +20,16 @@ from bot.blocks.elements import Block, actions, button, context
 from bot.channels import OFF, Channel
 from bot.journal.claims import Journal
 from bot.listeners.interaction import Interaction, InteractionListener
+from bot.listeners.reindex import Reindex
 from bot.question.access import Asker
 from bot.question.event import Key, Question, by_hand
 from bot.reading.mrkdwn import escape, read_text
 from bot.reply.in_private import InPrivate, delete_original
 from bot.reply.in_thread import InThread
 from bot.reply.outgoing import NotPosted
-from bot.reply.wording import HELP, LOOKING_UP
+from bot.reply.wording import HELP, LOOKING_UP, NOT_YOURS
 from bot.slack.clients import SLACK_FAILED, slack_error
-from bot.slack.identity import Identity, SlackMessage
+from bot.slack.identity import QUOTE, Identity, SlackMessage
 
 log = logging.getLogger(__name__)
 
@@ -62,9 +63,9 @@ class SlackCommands:
         journal: Journal,
         handler: QuestionHandler,
         status_lines: Callable[[], Sequence[str]],
-        reindex: Callable[[], object],
+        reindex: Reindex,
     ) -> None:
-        """``channel`` gives the settings of a channel; ``reindex`` asks for an ingest."""
+        """``channel`` gives the settings of a channel."""
         self._post, self._me, self._name_of, self._channel = post, me, name_of, channel
         self._journal, self._handler = journal, handler
         self._status_lines, self._reindex = status_lines, reindex
@@ -94,8 +95,7 @@ class SlackCommands:
                 here = ["*In this channel*:", *settings] if settings else []
                 interaction.say("\n".join([*self._status_lines(), *here]))
             case "reindex":
-                self._reindex()
-                interaction.say(f"Reading the docs again. `{COMMAND} status` shows more.")
+                interaction.say(self._reindex.order(interaction.asker.user))
             case _:
                 key = self._key(interaction.asker, f"{time.time():.6f}")
                 user, text = interaction.asker.user, interaction.text
@@ -116,11 +116,17 @@ class SlackCommands:
 
     def _share(self, interaction: Interaction) -> None:
         """Post a private answer for everybody, with the question and the name of the sharer."""
-        answer_id = interaction.value
+        answer_id, asker = interaction.value, interaction.asker
         with self._lock:
-            shared = self._shareable.pop(answer_id, None)
+            shared = self._shareable.get(answer_id)
+            is_own = shared is not None and _is_of(shared[0], asker)
+            if is_own:
+                del self._shareable[answer_id]
         if shared is None:
             interaction.say("I no longer have this answer. Please ask again.")
+            return
+        if not is_own:
+            interaction.say(NOT_YOURS)
             return
         try:
             self._post_shared(*shared)
@@ -140,16 +146,20 @@ class SlackCommands:
         words = read_text(question.text, self._name_of)
         text = f"<@{question.user}> asked me: {escape(words[:_MAX_WORDS])}"
         posted = self._post.chat_postMessage(
-            channel=question.channel, text=text, unfurl_links=False, unfurl_media=False
+            channel=question.channel,
+            text=text,
+            unfurl_links=False,
+            unfurl_media=False,
+            metadata={"event_type": QUOTE, "event_payload": {"asker": question.user}},
         )
         root = str(posted["ts"])
         try:
             public = replace(question, ts=root, thread_ts=root)
-            InThread(self._post, self._me, public).outgoing(answer, messages).post()
+            reply_ts = InThread(self._post, self._me, public).outgoing(answer, messages).post()
         except NotPosted:
             self._post.chat_delete(channel=question.channel, ts=root)
             raise
-        self._journal.share(answer.id, root)
+        self._journal.share(answer.id, root, reply_ts)
 
     def _shortcut(self, interaction: Interaction) -> None:
         """Answer the message that the shortcut was used on, in its thread."""
@@ -176,6 +186,10 @@ class SlackCommands:
     def _key(self, asker: Asker, at: str) -> Key:
         """Return a key that no message has, in order with their timestamps."""
         return Key(self._me.team_id, asker.channel, f"{at}-{asker.user}")
+
+
+def _is_of(question: Question, asker: Asker) -> bool:
+    return (question.user, question.channel) == (asker.user, asker.channel)
 
 
 def private_messages(

@@ -12,11 +12,13 @@ from bot.blocks.elements import Block, code, link, section
 from bot.journal.claims import Journal
 from bot.journal.records import AnswerRecord
 from bot.listeners.interaction import Interaction, InteractionListener
-from bot.reading.mrkdwn import escape
+from bot.reply.wording import NOT_YOURS
 from bot.slack.clients import SLACK_FAILED, Clients, slack_error
+from bot.slack.identity import NOTICE
 from bot.slack.message_links import permalink
 from ingest.documents import Passage
 from ingest.index import Index
+from ingest.shorten import shorten_end
 
 log = logging.getLogger(__name__)
 
@@ -25,6 +27,8 @@ _REASON = "reason"
 _MAX_REASON = 2_000
 _MOST_PASSAGES = 6
 _PASSAGE_CHARS = 1_500
+_MOST_NAMES = 5
+_NAME_CHARS = 80
 _NOTED = "Thank you. Noted as not helpful."
 _KEPT = "Thank you. Your words are kept for the docs team."
 _FORGOTTEN = "I no longer have this answer. Ask again and use the buttons under the new one."
@@ -65,9 +69,19 @@ class Feedback:
             InteractionListener("view", REASON_FORM, self._store_reason),
         ]
 
+    def _answer(self, interaction: Interaction, answer_id: str) -> AnswerRecord | None:
+        """Return the answer whose button was pressed; if the presser may not see it, tell them."""
+        record, asker = self._journal.answer(answer_id), interaction.asker
+        if record is None:
+            interaction.say(_FORGOTTEN)
+        elif not record.is_for(asker.user, asker.channel):
+            interaction.say(NOT_YOURS)
+            return None
+        return record
+
     def _vote(self, interaction: Interaction) -> None:
         answer_id, _, vote = interaction.value.rpartition(":")
-        if vote not in ("up", "down") or not answer_id:
+        if vote not in ("up", "down") or not self._answer(interaction, answer_id):
             return
         self._journal.vote(answer_id, interaction.asker.user, vote)
         if vote == "down":
@@ -87,6 +101,9 @@ class Feedback:
     def _store_reason(self, interaction: Interaction) -> None:
         answer_id, user = interaction.form_about, interaction.asker.user
         reason = interaction.inputs.get(_REASON, "")
+        # A form has no channel. It was opened for somebody who voted under the answer.
+        if not any(vote.user == user for vote in self._journal.votes(answer_id)):
+            return
         if reason:
             self._journal.vote(answer_id, user, "down", reason[:_MAX_REASON])
         if record := self._journal.answer(answer_id):
@@ -106,9 +123,8 @@ class Feedback:
 
     def _show_passages(self, interaction: Interaction) -> None:
         """Show one person the passages that the answer was made from, as they are indexed now."""
-        record = self._journal.answer(interaction.value)
+        record = self._answer(interaction, interaction.value)
         if record is None:
-            interaction.say(_FORGOTTEN)
             return
         cited = [str(c["id"]) for c in record.citations]
         ids = [*dict.fromkeys([*cited, *(str(c["id"]) for c in record.passages)])]
@@ -121,9 +137,8 @@ class Feedback:
 
     def _call_human(self, interaction: Interaction) -> None:
         """Call a human into the thread, once for each answer."""
-        record, user = self._journal.answer(interaction.value), interaction.asker.user
+        record, user = self._answer(interaction, interaction.value), interaction.asker.user
         if record is None:
-            interaction.say(_FORGOTTEN)
             return
         if not self._journal.call_human(record.id, user):
             interaction.say("Somebody was called already: see the thread.")
@@ -138,6 +153,7 @@ class Feedback:
                 text=summary(record, user, called, owners, question),
                 unfurl_links=False,
                 unfurl_media=False,
+                metadata={"event_type": NOTICE, "event_payload": {"notice": "human"}},
             )
         except SLACK_FAILED as error:
             self._journal.uncall_human(record.id)
@@ -207,11 +223,16 @@ def summary(
     parts.append(_VERDICTS.get(record.verdict, "I had no good answer."))
     pages = list(dict.fromkeys(str(c["path"]) for c in record.citations))
     if pages:
-        parts.append("Pages: " + ", ".join(map(code, pages[:5])) + ".")
+        parts.append("Pages: " + ", ".join(map(_named, pages[:_MOST_NAMES])) + ".")
     if owners:
-        named = ", ".join(dict.fromkeys(escape(owner) for owner in owners.values()))
-        parts.append(f"Owner: {named}.")
+        named = list(dict.fromkeys(map(_named, owners.values())))
+        parts.append("Owner: " + ", ".join(named[:_MOST_NAMES]) + ".")
     return " ".join(parts)
+
+
+def _named(name: str) -> str:
+    """Return a name from the docs as short code: Slack makes no link and no mention of it."""
+    return code(shorten_end(name, _NAME_CHARS))
 
 
 def mention(ident: str) -> str:

@@ -42,6 +42,7 @@ EXAMPLES = (
 _RECENT = 5
 _DAY = 86_400.0
 _SKIPPED = 5
+_WHY = "`footnote status`"
 _USED = (".footnote/", "CODEOWNERS")
 """Beginning or end of the paths of Footnote's settings, which are not documents."""
 
@@ -147,13 +148,14 @@ def collection_lines(collections: Sequence[CollectionInfo]) -> list[str]:
 
 
 def run_lines(last_run: IngestRun | None) -> list[str]:
-    """Describe the last ingest, with the first files that it left out."""
+    """Describe the last ingest, with the first files that it left out.
+
+    Errors and warnings can hold words of git, hosts and addresses, so only operators read them.
+    """
     if last_run is None:
         return []
     if last_run.error:
-        # The error of a failed run may name hosts and addresses: `footnote status` shows it.
-        why = f": {escape(last_run.error)}" if last_run.state != "failed" else "."
-        return [f":warning: *Last ingest*: {last_run.state}{why}"]
+        return [f":warning: *Last ingest*: {last_run.state}. Operators see why: {_WHY}."]
     report = last_run.report or {}
     skipped = [s for s in report.get("skipped") or () if not _is_used(str(s["path"]))]
     lines = [
@@ -168,7 +170,8 @@ def run_lines(last_run: IngestRun | None) -> list[str]:
         lines.append(
             f"*Self-test*: {test['found']} of {test['questions']} questions found their page."
         )
-    lines += [f":warning: {escape(str(warning))}" for warning in report.get("warnings", [])]
+    if warnings := report.get("warnings"):
+        lines.append(f":warning: {counted(len(warnings), 'warning')}. Operators see them: {_WHY}.")
     return lines
 
 

@@ -15,6 +15,7 @@ from bot.answering.revise import Reviser
 from bot.answering.stop import Stopper
 from bot.journal.claims import Journal
 from bot.listeners.bolt import BoltListener
+from bot.question.access import Access, Asker
 from bot.question.event import Deleted, Edited, Event, Question, read_event
 from bot.question.policy import NOT_PART
 from bot.reading.block_text import SlackJson, string
@@ -41,9 +42,11 @@ class MessageEvents:
         handler: QuestionHandler,
         reviser: Reviser,
         stopper: Stopper,
+        access: Access,
     ) -> None:
         self._me, self._journal = me, journal
         self._handler, self._reviser, self._stopper = handler, reviser, stopper
+        self._access = access
         self._lock = threading.Lock()
         self._threads_of_others: TTLCache[tuple[str, str], bool] = TTLCache(
             _MOST_THREADS, _SECONDS, timer=time.monotonic
@@ -97,5 +100,12 @@ class MessageEvents:
                 self._stopper.forget(deleted)
 
     def _stop(self, event: SlackJson) -> None:
-        """Handle a press of Slack's own Stop button."""
-        self._stopper.stop_thread(string(event.get("channel")), string(event.get("thread_ts")))
+        """Handle a press of Slack's own Stop button by somebody who may use Footnote."""
+        channel, thread_ts = string(event.get("channel")), string(event.get("thread_ts"))
+        user = string(event.get("user"))
+        # Slack's documents do not promise the presser's id.
+        refusal = self._access.refusal(Asker(user, channel), when_off=True) if user else None
+        if refusal is None:
+            self._stopper.stop_thread(channel, thread_ts)
+        else:
+            self._stopper.refuse(user, channel, thread_ts, refusal)

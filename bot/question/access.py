@@ -12,7 +12,7 @@ from bot.channels import OFF, Channel
 from bot.question.event import Question
 from bot.settings import BotSettings
 from bot.slack.identity import Identity
-from bot.slack.people import People
+from bot.slack.people import NotTold, People
 
 _SHARED = (
     "This channel is shared with another organisation, and everybody in it would read the "
@@ -23,11 +23,21 @@ _UNKNOWN = (
     "I cannot see whether this channel is shared with another organisation, so I post nothing "
     "here. Invite me to the channel and try again."
 )
+TRY_AGAIN = (
+    "Slack does not tell me at the moment whether you may ask here. Please try again in a minute."
+)
+"""The refusal while Slack fails; everybody is told, whether they mentioned Footnote or not."""
 _NOT_JOINED = "I am not in this channel, so I cannot post here. Invite me and try again."
 _STRANGER = "I answer from internal docs, and only for members of this workspace."
 _GUEST = (
     "I answer from internal docs, and guest accounts are not allowed to ask. "
     "An operator can change that with `FOOTNOTE_GUESTS=true`."
+)
+
+
+_NO_REINDEX = (
+    "You may not make me read the docs again: an operator names those who may with "
+    "`FOOTNOTE_REINDEX`. I read the docs every night anyway."
 )
 
 
@@ -50,7 +60,7 @@ class Asker:
             user=question.user or "",
             channel=question.channel,
             user_team=question.user_team,
-            is_shared=question.is_shared if question.origin == "message" else None,
+            is_shared=question.is_shared,
             is_public=not question.is_command,
         )
 
@@ -74,12 +84,30 @@ class Access:
 
         ``when_off`` permits use even if Footnote is switched off in the channel. A person whom
         Slack does not know may use it, since Slack knows all people of other organisations. In a
-        channel that Slack does not know, nothing may be posted.
+        channel that Slack does not know, nothing may be posted. While Slack does not tell who the
+        asker is, only people whom the settings name may use it.
         """
-        if refusal := self._of_place(asker) or self._of_person(asker):
+        try:
+            refusal = self._of_place(asker) or self._of_person(asker)
+        except NotTold:
+            refusal = TRY_AGAIN
+        if refusal is not None:
             return refusal
         is_off = bool(asker.channel) and not when_off and self._channel(asker.channel).off
         return OFF if is_off else None
+
+    def reindex_refusal(self, user: str) -> str | None:
+        """Return why a person may not order an ingest, in words for them, or None if they may."""
+        allowed = self._settings.reindex
+        if "everyone" in allowed or user in allowed:
+            return None
+        if "admins" not in allowed:
+            return _NO_REINDEX
+        try:
+            person = self._people.person(user)
+        except NotTold:
+            return TRY_AGAIN
+        return None if person is not None and person.is_admin else _NO_REINDEX
 
     def _of_place(self, asker: Asker) -> str | None:
         if not asker.channel or asker.channel in self._settings.allowed_channels:
@@ -88,7 +116,12 @@ class Access:
             return _SHARED
         # A click does not say whether the channel is shared, so Slack is asked before a post.
         must_ask = asker.is_public and asker.is_shared is None
-        place = self._people.place(asker.channel, is_fresh=must_ask)
+        try:
+            place = self._people.place(asker.channel, is_fresh=must_ask)
+        except NotTold:
+            if must_ask:
+                raise
+            return None
         if place is None:
             return _UNKNOWN if must_ask else None
         if place.is_shared:

@@ -5,7 +5,7 @@ of other bots, housekeeping, edits that change no words.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from bot.question.thread_message import ThreadMessage, read_thread_message
@@ -45,8 +45,8 @@ class Question:
     edited: bool = False
     """True if the message was edited, so that it may have been answered before."""
     retried: bool = False
-    is_shared: bool = False
-    """True if the channel is shared with other organisations."""
+    is_shared: bool | None = None
+    """True if the channel is shared with other organisations. None if the event does not say."""
     user_team: str | None = None
     gesture: str | None = None
     """The client's own id of the message: one gesture may arrive under two ``ts``."""
@@ -57,6 +57,8 @@ class Question:
     origin: Origin = "message"
     about: str | None = None
     """Timestamp of the message that a shortcut was used on."""
+    payer: str | None = None
+    """Id of the person who edited the question or asked again. None: whoever wrote it."""
 
     @property
     def key(self) -> Key:
@@ -123,7 +125,8 @@ def read_event(body: SlackJson, me: Identity, *, retried: bool = False) -> Event
     subtype = event.get("subtype")
     if event.get("type") == "message" and subtype == "message_deleted":
         return _deleted(event, event.get("deleted_ts"), me)
-    is_shared = bool(body.get("is_ext_shared_channel"))
+    shared = body.get("is_ext_shared_channel")
+    is_shared = shared if isinstance(shared, bool) else None
     if event.get("type") == "message" and subtype == "message_changed":
         return _changed(event, me, is_shared)
     if event.get("type") not in ("message", "app_mention"):
@@ -147,7 +150,7 @@ def read_question(
     channel_type: str | None = None,
     is_mention: bool = False,
     was_mention: bool = False,
-    is_shared: bool = False,
+    is_shared: bool | None = None,
     retried: bool = False,
 ) -> Question | None:
     """Return a person's message as a question if it mentions Footnote, is direct or is a reply.
@@ -203,7 +206,7 @@ def by_hand(
     )
 
 
-def _changed(event: SlackJson, me: Identity, is_shared: bool) -> Event | None:
+def _changed(event: SlackJson, me: Identity, is_shared: bool | None) -> Event | None:
     """Read an edit.
 
     An edited message is a new question only the first time that it mentions Footnote.
@@ -228,6 +231,9 @@ def _changed(event: SlackJson, me: Identity, is_shared: bool) -> Event | None:
     )
     if question is None:
         return None
+    edited = changed.get("edited")
+    editor = string(edited.get("user")) if isinstance(edited, Mapping) else ""
+    question = replace(question, payer=editor or None)
     if question.is_mention and not was_mention:
         return question
     is_reworded = "edited" in changed and changed.get("text") != previous.get("text")

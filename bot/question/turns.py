@@ -1,24 +1,26 @@
 """Question and thread -> Conversation: each turn is read from its message in Slack. Pure.
 
-An answer that was posted in parts is one turn, with the chunks that its metadata names. The agent
-cuts a long thread to size (``agent/history.py``).
+An answer that was posted in parts is one turn, with the chunks that its metadata names. Only its
+metadata makes a message of Footnote's own account an answer: the rest repeats words of people and
+of pages. The agent cuts a long thread to size (``agent/history.py``).
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from agent.conversation import Conversation, Turn
+from agent.conversation import CitedChunk, Conversation, Turn
 from bot.question.event import Question
 from bot.question.thread_message import SLACKBOT, ThreadMessage
 from bot.reading.block_text import items, string
 from bot.reading.mentions import without_own_mention
 from bot.reading.message import message_text
 from bot.reading.mrkdwn import Names
-from bot.slack.identity import Identity
+from bot.slack.identity import Identity, ReplyMetadata
 
 MAX_OWN_CHARS = 20_000
 """Maximum number of characters that are read of one message of an earlier answer."""
 MAX_QUESTION_CHARS = 12_000
+Cited = tuple[CitedChunk, ...] | None
 _AROUND_AN_ANSWER = ("actions", "context_actions", "context", "divider")
 """Types of blocks with verdict, sources and buttons."""
 
@@ -35,7 +37,7 @@ def build_conversation(
         texts.append(f"[attached files, which you cannot read: {', '.join(question.files)}]")
     texts.append(question_text(question, me, names))
     newest = (Turn("person", asker, text) for text in texts)
-    return Conversation((*earlier, *newest), question.user or "")
+    return Conversation((*earlier, *newest), question.payer or question.user or "")
 
 
 def question_text(question: Question, me: Identity, names: Names) -> str:
@@ -92,10 +94,14 @@ def _turn(message: ThreadMessage, me: Identity, names: Names) -> Turn | None:
 
 
 def _own_turn(message: ThreadMessage, names: Names) -> Turn | None:
-    """Read an answer without its buttons and sources.
+    """Read an answer without its buttons and sources, and any other own message as a bot's.
 
+    So the model never takes words of a person or a page for its own, and no id in them recalls a
+    chunk. Short lines, such as help, are left out.
     ``text`` may be a shortened copy of the blocks, and Slack returns Markdown blocks as rich text.
     """
+    if message.metadata and not (message.metadata.verdict or message.metadata.runbook):
+        return None
     blocks = [
         block
         for block in items(message.payload.get("blocks"))
@@ -103,8 +109,12 @@ def _own_turn(message: ThreadMessage, names: Names) -> Turn | None:
     ]
     content = {"blocks": blocks} if blocks else {"text": message.payload.get("text")}
     text = message_text(content, names, limit=MAX_OWN_CHARS, addresses=False)
-    cited = message.metadata.cited if message.metadata else ()
-    return Turn("footnote", "footnote", text, cited) if text else None
+    if not text:
+        return None
+    metadata = message.metadata or ReplyMetadata()
+    # A plain piece has no blocks, so its text holds the sources, with titles and owners of pages.
+    is_quote = metadata.verdict in ("", "retrieval_only") or metadata.piece is not None
+    return Turn("other_bot" if is_quote else "footnote", "footnote", text, metadata.cited)
 
 
 def _join_parts(messages: Iterable[tuple[ThreadMessage, Turn | None]]) -> list[Turn]:
@@ -118,9 +128,15 @@ def _join_parts(messages: Iterable[tuple[ThreadMessage, Turn | None]]) -> list[T
         own_answer = answer if turn.speaker == "footnote" else None
         if own_answer is not None and own_answer == previous:
             before = turns[-1]
-            cited = tuple(dict.fromkeys((*before.cited, *turn.cited)))
-            turns[-1] = replace(before, text=f"{before.text}\n\n{turn.text}", cited=cited)
+            text = f"{before.text}\n\n{turn.text}"
+            turns[-1] = replace(before, text=text, cited=_together(before.cited, turn.cited))
         else:
             turns.append(turn)
         previous = own_answer
     return turns
+
+
+def _together(one: Cited, other: Cited) -> Cited:
+    if one is None or other is None:
+        return None
+    return tuple(dict.fromkeys((*one, *other)))

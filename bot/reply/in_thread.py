@@ -24,7 +24,7 @@ from bot.slack.clients import (
     may_heal,
     slack_error,
 )
-from bot.slack.identity import REPLY, Identity, MetadataPayload, SlackMessage, read_metadata
+from bot.slack.identity import NOTICE, REPLY, Identity, MetadataPayload, SlackMessage, read_metadata
 from bot.slack.pace import is_limited
 
 log = logging.getLogger(__name__)
@@ -32,8 +32,8 @@ log = logging.getLogger(__name__)
 NOWHERE = ""
 """Timestamp of a message that only its asker sees: nobody can find it again."""
 _NO_ANSWER = {"answer": "runbook", "question": "", "part": 0, "parts": 1}
-_IDENTITY = ("answer", "question", "part", "parts", "piece")
-"""Keys that a reply's metadata always has; they suffice to find the reply in its thread."""
+_ESSENTIAL = ("answer", "question", "part", "parts", "piece", "verdict")
+"""Keys that a reply's metadata always keeps: they find it in its thread, and tell an answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,8 @@ class InThread:
         if self.whisper(text) or question.user is None or question.is_direct:
             return
         try:
-            self.client.chat_postMessage(channel=question.user, text=text)
+            notice = {"event_type": NOTICE, "event_payload": {"notice": "not posted"}}
+            self.client.chat_postMessage(channel=question.user, text=text, metadata=notice)
         except SLACK_FAILED as error:
             log.warning("could not write to the asker: %s", slack_error(error))
 
@@ -118,7 +119,7 @@ class InThread:
         try:
             return self._post(part.message, part.payload)
         except SLACK_FAILED as error:
-            smallest = {name: part.payload[name] for name in _IDENTITY if name in part.payload}
+            smallest = {name: part.payload[name] for name in _ESSENTIAL if name in part.payload}
             if slack_error(error) in METADATA and smallest != part.payload:
                 return self.send(Part(part.message, smallest, part.form))
             if may_have_arrived(error) and (posted := self._arrived(part.payload)):

@@ -33,6 +33,8 @@ NOT_TAKEN = (
 )
 LOOKING_UP = "Looking it up: the answer comes below."
 BUSY = "Too many questions at once: I cannot answer yours now. Please ask again in a few minutes."
+EDIT_LEFT_OUT = "The answer under way is to your words before this edit."
+NOT_YOURS = "This answer was made for somebody else, so its buttons are not for you."
 NOT_NOW = "Something I depend on is unavailable. Please try again in a minute."
 
 

@@ -34,7 +34,7 @@ def replay(record: AnswerRecord, terminal: Terminal) -> tuple[Answer, Json]:
     conversation = _from_terminal(record, terminal) if is_from_terminal else _from_slack(record)
     index = open_index(read_settings(IndexSettings))
     try:
-        agent = build_agent(index, read_settings(AgentSettings), terminal.spent)
+        agent = build_agent(index, read_settings(AgentSettings), terminal.spending)
         answer = agent.answer(conversation)
     finally:
         index.close()
@@ -113,10 +113,14 @@ def _from_terminal(record: AnswerRecord, terminal: Terminal) -> Conversation:
             "FOOTNOTE_STORE_TEXT=true: later questions of the terminal can be replayed."
         )
     earlier = tuple(
-        Turn(t["speaker"], t["name"], t["text"], tuple(CitedChunk(**c) for c in t["cited"]))
+        Turn(t["speaker"], t["name"], t["text"], t["cited"] and _chunks(t["cited"]))
         for t in words.thread
     )
     return Conversation((*earlier, Turn("person", "you", words.question)), TERMINAL)
+
+
+def _chunks(cited: Sequence[Mapping[str, str]]) -> tuple[CitedChunk, ...]:
+    return tuple(CitedChunk(**chunk) for chunk in cited)
 
 
 def _from_slack(record: AnswerRecord) -> Conversation:

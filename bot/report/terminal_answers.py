@@ -5,6 +5,7 @@ An answer is shown even if the journal cannot record it.
 
 import logging
 import time
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,8 +16,9 @@ from ingest.errors import FootnoteError
 if TYPE_CHECKING:
     from agent.answer import Answer
     from agent.conversation import Conversation
-    from agent.model.budget import Spent
+    from agent.model.budget import Booking, Spending, Spent
     from bot.journal.claims import Journal, NotTaken
+    from bot.journal.spending import Bookings
 
 log = logging.getLogger(__name__)
 
@@ -40,14 +42,37 @@ class Terminal:
         if self._opened:
             self.journal.close()
 
-    def spent(self, _asker: str) -> "Spent":
-        return self.journal.spent(TERMINAL)
+    @cached_property
+    def spending(self) -> "Spending":
+        return _TerminalSpending(self)
+
+    @cached_property
+    def bookings(self) -> "Bookings":
+        from bot.journal.spending import Bookings
+
+        return Bookings(self.journal)
 
     def record(self, conversation: "Conversation", answer: "Answer") -> None:
         try:
             self.journal.record(_terminal_question(answer.id), answer, None, conversation.earlier)
         except FootnoteError as error:
             log.warning("answer %s is not recorded: %s", answer.id, error)
+
+
+class _TerminalSpending:
+    """Books everything for the terminal; the journal is opened with the first request."""
+
+    def __init__(self, terminal: Terminal) -> None:
+        self._terminal = terminal
+
+    def spent(self, _payer: str) -> "Spent":
+        return self._terminal.bookings.spent(TERMINAL)
+
+    def book(self, booking: "Booking") -> "Spent":
+        return self._terminal.bookings.book(replace(booking, payer=TERMINAL))
+
+    def correct(self, booking_id: str, usd: float | None) -> None:
+        self._terminal.bookings.correct(booking_id, usd)
 
 
 def _open_beside_a_bot(data_dir: Path | None = None) -> "Journal":

@@ -14,7 +14,9 @@ MetadataPayload = dict[str, object]
 REPLY = "footnote_answer"
 """Metadata type of replies."""
 NOTICE = "footnote_notice"
-"""Metadata type of messages that nobody asked for."""
+"""Metadata type of messages that nobody asked for, and of calls for a human."""
+QUOTE = "footnote_quote"
+"""Metadata type of messages that repeat a person's words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +55,12 @@ class ReplyMetadata:
     """Number of this message among the plain ones that replace a part."""
     runbook: str = ""
     """Timestamp of the question that this runbook was posted for."""
+    verdict: str = ""
+    """Verdict of the answer. Empty for a short line and a runbook, which are not answers."""
     asker: str = ""
     """Id of a person who asked by a shortcut or a command, which leave no message."""
-    cited: tuple[CitedChunk, ...] = ()
+    cited: tuple[CitedChunk, ...] | None = None
+    """Chunks that the answer cites. None if Slack refused to keep them."""
 
     @property
     def identity(self) -> tuple[str, str, int | None, int, int | None]:
@@ -74,7 +79,8 @@ def metadata_of(message: SlackJson) -> tuple[str, SlackJson]:
 
 def read_metadata(payload: SlackJson) -> ReplyMetadata:
     """Read the metadata payload of a reply."""
-    cited = (c for c in items(payload.get("cited")) if isinstance(c, dict) and "id" in c)
+    cited = payload.get("cited")
+    chunks = (c for c in items(cited) if isinstance(c, dict) and "id" in c)
     return ReplyMetadata(
         answer=string(payload.get("answer")),
         question=string(payload.get("question")),
@@ -82,8 +88,11 @@ def read_metadata(payload: SlackJson) -> ReplyMetadata:
         parts=_number(payload.get("parts")) or 1,
         piece=_number(payload.get("piece")),
         runbook=string(payload.get("runbook")),
+        verdict=string(payload.get("verdict")),
         asker=string(payload.get("asker")),
-        cited=tuple(CitedChunk(str(c["id"]), string(c.get("hash")) or None) for c in cited),
+        cited=None
+        if cited is None
+        else tuple(CitedChunk(str(c["id"]), string(c.get("hash")) or None) for c in chunks),
     )
 
 

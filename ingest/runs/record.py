@@ -114,6 +114,17 @@ class IngestRuns:
         """Request a run from the owner of the folder, and return its id."""
         return self._insert("command", "requested", options)
 
+    def request_once(self) -> bool:
+        """Request a run without options, unless one is waiting. Return False if one is."""
+        with self._open() as database:
+            cursor = database.execute(
+                "INSERT INTO runs (reason, state, asked_at) SELECT 'command', 'requested', ?"
+                " WHERE NOT EXISTS"
+                " (SELECT 1 FROM runs WHERE state = 'requested' AND options = '{}')",
+                (_now(),),
+            )
+            return cursor.rowcount == 1
+
     def withdraw(self, run_id: int) -> None:
         """Delete a request that was not started yet."""
         self._write("DELETE FROM runs WHERE id = ? AND state = 'requested'", run_id)

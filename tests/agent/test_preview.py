@@ -8,6 +8,7 @@ from anthropic.types import TextBlock
 from agent.answer import Answer
 from agent.draft import Draft
 from agent.loop import build_agent
+from agent.model.budget import Budget
 from agent.model.deadline import Deadline
 from agent.preview import Preview
 from agent.searches import Retrieval, SearchCache
@@ -57,7 +58,9 @@ def test_a_paragraph_is_shown_when_the_next_has_begun(index: Index, pay_4031: st
     retrieval.take(retrieval.search("PAY-4031"))
     question = thread("What does error PAY-4031 mean?")
     shown: list[Answer] = []
-    draft = Draft(question, Deadline(60), retrieval, None, None, Corpus(()))
+    draft = Draft(
+        question, Deadline(60), retrieval, None, None, Corpus(()), Budget(AgentSettings(), None)
+    )
     preview = Preview(draft, lambda answer: bool(shown.append(answer)))  # type: ignore[func-returns-value]  # nobody sees it
     first, second, third, last = parts(pay_4031)
     text = f"{first}\n\n{second}\n{third}\n\n{last}"
@@ -137,7 +140,8 @@ def test_what_nobody_saw_is_mended(index: Index, pay_4031: str) -> None:
 def test_a_long_text_is_read_in_steps_that_grow_with_it(index: Index, pay_4031: str) -> None:
     retrieval = Retrieval(index, SearchCache(), "", 4)
     retrieval.take(retrieval.search("PAY-4031"))
-    draft = Draft(thread("PAY-4031?"), Deadline(60), retrieval, None, None, Corpus(()))
+    budget = Budget(AgentSettings(), None)
+    draft = Draft(thread("PAY-4031?"), Deadline(60), retrieval, None, None, Corpus(()), budget)
 
     def work(paragraphs: int) -> Callable[[], None]:
         texts = [f"It failed {number} [{pay_4031}].\n\n" for number in range(paragraphs)]

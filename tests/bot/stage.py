@@ -118,6 +118,7 @@ class Running:
         script: Script,
         channels: Channels | None = None,
         retries: Retries | None = None,
+        request_ingest: Callable[[], bool] = lambda: True,
         **settings: Any,
     ) -> None:
         self.settings = BotSettings(
@@ -139,7 +140,7 @@ class Running:
                 render=render_answer,
                 find_runbook=self.runbook,
                 last_run=lambda: None,
-                reindex=lambda: None,
+                reindex=request_ingest,
                 listening=self.listeners,
                 channels=channels or Channels(),
                 retries=retries or Retries(),

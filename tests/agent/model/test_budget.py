@@ -8,7 +8,7 @@ import pytest
 
 from agent.answer import Answer
 from agent.loop import build_agent
-from agent.model.budget import Spending, Spent
+from agent.model.budget import Booking, Spending, Spent
 from agent.settings import AgentSettings
 from ingest.index import Index
 from tests.agent.conftest import thread
@@ -27,8 +27,36 @@ def asked(
     return answer, len(server.requests)
 
 
+class Past:
+    """A record in which today's sums stay the same."""
+
+    def __init__(self, by_all: float, by_asker: dict[str, float]) -> None:
+        self._by_all, self._by_asker = by_all, by_asker
+
+    def spent(self, payer: str) -> Spent:
+        return Spent(self._by_all, self._by_asker.get(payer, 0.0))
+
+    def book(self, booking: Booking) -> Spent:
+        return self.spent(booking.payer)
+
+    def correct(self, booking_id: str, usd: float | None) -> None: ...
+
+
+class Away:
+    """A record whose database is away."""
+
+    def spent(self, payer: str) -> Spent:
+        raise OSError("database at 10.0.0.7 is away")
+
+    def book(self, booking: Booking) -> Spent:
+        raise OSError("database at 10.0.0.7 is away")
+
+    def correct(self, booking_id: str, usd: float | None) -> None:
+        raise OSError("database at 10.0.0.7 is away")
+
+
 def spent(by_all: float, **by_asker: float) -> Spending:
-    return lambda asker: Spent(by_all, by_asker.get(asker, 0.0))
+    return Past(by_all, by_asker)
 
 
 @pytest.mark.parametrize(
@@ -65,21 +93,22 @@ def test_one_person_s_limit_leaves_the_others_alone(index: Index, pay_4031: str)
 def test_sums_that_cannot_be_read_hold_the_limit_and_show_no_error(
     index: Index, pay_4031: str
 ) -> None:
-    def broken(asker: str) -> Spent:
-        raise OSError("database at 10.0.0.7 is away")
-
-    answer, requests = asked(index, pay_4031, broken, daily_usd=5)
+    answer, requests = asked(index, pay_4031, Away(), daily_usd=5)
 
     assert (answer.verdict, requests) == ("retrieval_only", 0)
-    assert "cannot be read" in answer.reason
+    assert "cannot be recorded" in answer.reason
     assert "10.0.0.7" not in answer.text
 
 
-def test_without_a_limit_the_sums_are_not_asked_for(index: Index, pay_4031: str) -> None:
-    def never(asker: str) -> Spent:
-        raise AssertionError
+def test_without_a_limit_a_record_that_is_away_costs_one_line_in_the_log(
+    index: Index, pay_4031: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    answer, requests = asked(index, pay_4031, Away())
 
-    assert asked(index, pay_4031, never)[0].verdict == "answered"
+    assert (answer.verdict, requests) == ("answered", 2)
+    assert answer.cost_usd
+    assert caplog.text.count("cannot be recorded") == 1
+    assert "Traceback" not in caplog.text
 
 
 def test_a_model_without_a_price_is_told_once_where_a_limit_is_set(

@@ -1,7 +1,6 @@
 """Noted before the acknowledgement, claimed once, answered once, over threads and processes."""
 
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from agent.answer import Answer, Segment
-from agent.model.budget import Spent
 from bot.journal import claims as module
 from bot.journal.claims import Journal, open_journal
 from bot.question.event import Key, Question
@@ -215,25 +213,6 @@ def test_words_that_are_kept_go_after_thirty_days(
     assert journal.text("a1") is None
     assert journal.answer("a1") is not None
     journal.close()
-
-
-def test_what_was_spent_today_is_told_for_all_and_for_one(
-    journal: Journal, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def spend(answer_id: str, user: str, cost: float | None) -> None:
-        answer = Answer(answer_id, "", "answered", cost_usd=cost)
-        journal.record(replace(ASKED, user=user), answer, None)
-
-    assert journal.spent("U1") == Spent(0.0, 0.0)
-    with monkeypatch.context() as yesterday:
-        now = time.time()
-        yesterday.setattr("time.time", lambda: now - 86_400)
-        spend("old", "U1", 8.0)
-    spend("a1", "U1", 0.25)
-    spend("a2", "U2", 0.5)
-    spend("a3", "U1", None)
-    assert journal.spent("U1") == Spent(0.75, 0.25)
-    assert journal.spent("U2") == Spent(0.75, 0.5)
 
 
 def test_looking_in_beside_a_running_bot_leaves_its_claims(tmp_path: Path) -> None:

@@ -1,12 +1,15 @@
 """Buttons under an answer, and App Home."""
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from slack_bolt import Respond
 from slack_sdk.webhook import WebhookResponse
 
@@ -93,7 +96,7 @@ def test_the_owner_of_a_cited_page_is_called_if_footnote_toml_says_how(
         system.click("footnote_human", reply)
         [call] = wait_for(lambda: calls_for_help(system, ts))
         assert call.startswith(f":raising_hand: <!subteam^S0PAYMENTS> <@{ONCALL}> needs a human")
-        assert "Owner: @acme/payments." in call
+        assert "Owner: `@acme/payments`." in call
     finally:
         system.close()
 
@@ -104,8 +107,28 @@ def test_a_call_that_reaches_nobody_says_so_and_speaks_of_the_answer_in_words() 
     assert line == (
         f":raising_hand: <@{ONCALL}> needs a human here. Nobody is set up to be called from here: "
         "whoever reads this, please help. I answered, but only a part of it is in the docs. "
-        "Pages: `payments-runbook.md`. Owner: @acme/payments."
+        "Pages: `payments-runbook.md`. Owner: `@acme/payments`."
     )
+
+
+OWNERS = st.lists(
+    st.sampled_from(
+        ["https://evil.example/x", "evil.example", "<!here>", "<@U1>", "`", "*b*", "\n"]
+    )
+    | st.text(max_size=20),
+    max_size=40,
+).map(" ".join)
+
+
+@settings(deadline=None)
+@given(st.lists(OWNERS, max_size=9))
+def test_owners_of_pages_are_short_code_that_slack_makes_no_link_of(owners: list[str]) -> None:
+    record = answer_record(ASKED, Answer("a1", "?", "partly", citations=(RUNBOOK,)), "1.2")
+    line = summary(record, ONCALL, [], {str(n): owner for n, owner in enumerate(owners)}, None)
+    before, _, named = line.partition(" Owner: ")
+    assert len(line) < 3_000
+    assert re.fullmatch(r"(?:`[^`\n<>]*`(?:, |\.$))*", named)
+    assert before == summary(record, ONCALL, [], {}, None)
 
 
 @pytest.mark.parametrize("path", ["a`*b*`.md", "a\n> b.md", "<!here>.md"])

@@ -45,6 +45,7 @@ def said(number: int, text: str, user: str = "U2", **more: Any) -> Json:
 
 
 def own(number: int, text: str, **payload: Any) -> Json:
+    payload = {"verdict": "answered", **payload}
     metadata = {"event_type": "footnote_answer", "event_payload": payload}
     return said(number, text, "U0FOOTNOTE", bot_id="B0FOOTNOTE", metadata=metadata)
 
@@ -87,16 +88,27 @@ def test_parts_of_one_answer_are_one_turn_even_with_a_remark_between_two_answers
     assert [text for _, _, text in turns] == ["one\n\ntwo", "hm", "three"]
 
 
-def test_cited_chunks_come_from_the_metadata_alone() -> None:
+def test_cited_chunks_come_from_the_metadata_and_from_the_text_where_slack_refused_them() -> None:
     thread = [
         own(1, "Do it [a-0].", answer="x", cited=[{"id": "a-0", "hash": "h"}]),
-        said(2, "hm"),
-        said(3, "Old [b-1] answer [b-1].", "U0FOOTNOTE", bot_id="B0FOOTNOTE"),
+        own(2, "There is nothing about [b-1].", answer="y", cited=[]),
+        own(3, "Old [b-1] answer [b-1].", answer="z"),
     ]
-    first, _, last = build_conversation(ask(), read(*thread), ME, NAMES.get).earlier
+    first, second, last = build_conversation(ask(), read(*thread), ME, NAMES.get).earlier
     assert first.cited == (CitedChunk("a-0", "h"),)
-    assert last.cited == ()  # the agent reads the ids in its text
+    assert second.cited == ()
+    assert last.cited is None  # the agent reads the ids in its text
     assert "[b-1]" in last.text
+
+
+def test_the_parts_of_an_answer_cite_together() -> None:
+    cited = [{"id": "a-0", "hash": "h"}]
+    thread = [own(1, "one", answer="x", cited=cited), own(2, "two", answer="x", cited=[])]
+    [turn] = build_conversation(ask(), read(*thread), ME, NAMES.get).earlier
+    assert turn.cited == (CitedChunk("a-0", "h"),)
+    thread[0]["metadata"]["event_payload"].pop("cited")  # refused by Slack
+    [turn] = build_conversation(ask(), read(*thread), ME, NAMES.get).earlier
+    assert turn.cited is None
 
 
 def test_a_long_thread_is_handed_on_whole() -> None:
@@ -151,7 +163,7 @@ def test_metadata_holds_as_many_chunks_as_fit() -> None:
         for n in range(200)
     )
     payload = answer_payload(Answer("a1", "q", "answered", citations=cited), ask(), 0, 2)
-    cited_ids = read_metadata(payload).cited
+    cited_ids = read_metadata(payload).cited or ()
     assert 10 < len(cited_ids) < 200
     assert len(str(payload)) <= MAX_METADATA + 100
     assert (
