@@ -19,6 +19,7 @@ from bot.answering.rendering import rendering, runbooks
 from bot.build import Parts, build_bot
 from bot.channels import SECTIONS, read_channels, read_owners
 from bot.journal.claims import Journal, open_journal
+from bot.journal.database import JournalError
 from bot.notices.notifier import Notices
 from bot.settings import BotSettings
 from bot.signals import Ending
@@ -107,6 +108,8 @@ class Service:
             self.settings.journal_url,
             index_settings.data_dir,
             store_text=self.settings.store_text,
+            answer_days=self.settings.change_notes_days,
+            has_standby=True,
         )
         self._stack.callback(journal.close)
         return journal
@@ -155,7 +158,10 @@ class Service:
                 self.bot.queue.renew()
                 self.bot.recovery.recover(at_start=at_start)
                 at_start = False
-            except FootnoteError as error:  # the database may be reachable again later
+                self.journal.tidy()
+            except JournalError as error:  # the journal itself logs that
+                log.debug("Tending the journal failed: %s", error)
+            except FootnoteError as error:
                 log.warning("Tending the journal failed: %s", error)
             except Exception:  # any failure: the next round may succeed
                 log.exception("tending the journal failed")

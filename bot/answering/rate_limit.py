@@ -4,7 +4,6 @@ The journal counts the questions, so that the limits hold across restarts and fo
 together.
 """
 
-import time
 from dataclasses import dataclass
 
 import sqlalchemy as sa
@@ -39,13 +38,6 @@ class RateLimit:
 
     def _wait(self, question: Question, is_same: sa.ColumnElement[bool], most: int) -> float:
         """Return the seconds until there is room. Refused questions do not count."""
-        since = time.time() - _MINUTE
-        claimed_at = sa.select(NotedMessage.claimed_at).where(
-            is_same,
-            NotedMessage.claimed_at > since,
-            NotedMessage.state != "refused",
-            NotedMessage.ts != question.ts,
-        )
-        with self.journal.session() as session:
-            times = sorted(at for at in session.scalars(claimed_at) if at is not None)
-        return times[-most] - since if len(times) >= most else 0.0
+        counted = (NotedMessage.state != "refused") & (NotedMessage.ts != question.ts)
+        ages = self.journal.claim_ages(is_same & counted, _MINUTE)
+        return _MINUTE - ages[-most] if len(ages) >= most else 0.0

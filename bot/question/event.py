@@ -57,6 +57,8 @@ class Question:
     origin: Origin = "message"
     about: str | None = None
     """Timestamp of the message that a shortcut was used on."""
+    response_url: str = field(default="", repr=False, compare=False)
+    """Address for words to the asker of a command: a credential for half an hour."""
 
     @property
     def key(self) -> Key:
@@ -186,6 +188,7 @@ def by_hand(
     text: str = "",
     thread_ts: str | None = None,
     about: str | None = None,
+    response_url: str = "",
 ) -> Question:
     """Return the question of a command, or of a shortcut used on the message ``about``."""
     return Question(
@@ -200,6 +203,7 @@ def by_hand(
         is_mention=True,
         origin=origin,
         about=about,
+        response_url=response_url,
     )
 
 

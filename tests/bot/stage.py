@@ -125,7 +125,7 @@ class Running:
         )
         self.clients = open_clients(self.settings)
         self.me = identify(self.clients.read)
-        self.journal: Journal = open_journal(self.settings.journal_url, folder)
+        self.journal: Journal = open_journal(self.settings.journal_url, folder, has_standby=True)
         self.index = open_index(IndexSettings(data_dir=folder), collections={})
         self.listeners = Listeners()
         bot = build_bot(

@@ -11,6 +11,7 @@ import pytest
 from agent.answer import Answer, Segment
 from agent.model.budget import Spent
 from bot.journal import claims as module
+from bot.journal import retention
 from bot.journal.claims import Journal, open_journal
 from bot.question.event import Key, Question
 from bot.question.thread_message import read_thread_message
@@ -210,8 +211,8 @@ def test_words_that_are_kept_go_after_thirty_days(
     assert kept is not None
     assert (kept.question, kept.text) == ("why?", "because")
     journal.close()
-    monkeypatch.setattr(module, "_KEEP_SECONDS", -1.0)
-    journal = open_journal(None, tmp_path)
+    monkeypatch.setattr(retention, "KEEP_DAYS", -1.0)
+    journal = open_journal(None, tmp_path, answer_days=1.0)
     assert journal.text("a1") is None
     assert journal.answer("a1") is not None
     journal.close()

@@ -1,0 +1,237 @@
+"""Messages in memory while the journal's database cannot be used; afterwards written into it.
+
+A copy of each message that passes through the database is kept here, so that nothing is answered
+twice. The log has one line a minute about a database that cannot be used.
+"""
+
+import functools
+import logging
+import math
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Concatenate, ParamSpec, Protocol, TypeVar
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+from sqlalchemy.pool import StaticPool
+
+from bot.journal.clock import Now
+from bot.journal.database import FileGone, JournalError, insert
+from bot.journal.records import AnswerRecord, AnswerText, Base, JournalSession, NotedMessage
+from bot.question.event import Key
+
+log = logging.getLogger(__name__)
+
+LOG_SECONDS = 60.0
+"""Minimum number of seconds between two log lines about a database that cannot be used."""
+_RETRY_SECONDS = 1.0
+_KEEP_SECONDS = 7_200.0
+"""Seconds until the copy of a message is deleted from memory."""
+_MOST_COPIES = 20_000
+
+P = ParamSpec("P")
+T = TypeVar("T")
+WriteBack = Callable[["Standby"], None]
+"""Writes what is in memory into the database. Raises JournalError."""
+
+
+class HasStandby(Protocol):
+    """A journal with or without a standby."""
+
+    @property
+    def standby(self) -> "Standby | None": ...
+
+
+J = TypeVar("J", bound=HasStandby)
+
+
+def kept(method: Callable[Concatenate[J, P], T]) -> Callable[Concatenate[J, P], T]:
+    """Run a method of the journal in the database or, while that cannot be used, in memory."""
+
+    @functools.wraps(method)
+    def run(journal: J, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        work = functools.partial(method, journal, *args, **kwargs)
+        return journal.standby.run(work) if journal.standby else work()
+
+    return run
+
+
+class Standby:
+    """The journal's tables in memory, shared by the threads of one process."""
+
+    def __init__(self, write_back: WriteBack) -> None:
+        self._write_back = write_back
+        self._engine = sa.create_engine(
+            "sqlite://",
+            poolclass=StaticPool,
+            connect_args={"check_same_thread": False},
+            hide_parameters=True,
+        )
+        Base.metadata.create_all(self._engine)
+        self._lock = threading.RLock()
+        self._here = threading.local()
+        self._changed: set[Key] = set()
+        self._is_away = False
+        self._is_logged = False
+        self._logged_at = -math.inf
+        self._closing = threading.Event()
+
+    @property
+    def is_away(self) -> bool:
+        """True while the database cannot be used."""
+        return self._is_away
+
+    @property
+    def is_here(self) -> bool:
+        """True if this thread works in memory now."""
+        return getattr(self._here, "depth", 0) > 0
+
+    def run(self, work: Callable[[], T]) -> T:
+        """Do the work in the database or, while that cannot be used, in memory."""
+        while True:
+            if self.is_here:
+                return work()
+            if not self._is_away:
+                try:
+                    return work()
+                except JournalError as error:
+                    self.went_away(error)
+            with self._lock:
+                if self._is_away:  # else the database came back a moment ago
+                    with self._in_memory():
+                        return work()
+
+    @contextmanager
+    def session(self) -> Iterator[Session]:
+        """Yield a session of the tables in memory."""
+        with (
+            self._lock,
+            JournalSession(self._engine, expire_on_commit=False) as session,
+            session.begin(),
+        ):
+            yield session
+            self._changed.update(row.key for row in session.messages)
+
+    def copy(self, session: JournalSession) -> None:
+        """Copy the messages that a session of the database has read or written."""
+        if session.messages:
+            with self._lock, Session(self._engine) as copies, copies.begin():
+                for row in session.messages:
+                    copies.merge(_copy(row))
+
+    def went_away(self, error: JournalError) -> None:
+        """Work in memory from now on, and try the database until it can be used again."""
+        with self._lock:
+            if self._closing.is_set() or self._is_away:
+                return
+            self._is_away = True
+            if isinstance(error, FileGone):
+                self._everything()
+        self._log(error)
+        threading.Thread(target=self._return, name="journal", daemon=True).start()
+
+    def tidy(self) -> None:
+        """Delete old copies of messages that are in the database."""
+        with self._lock:
+            if self._is_away:
+                return
+            newest = sa.select(NotedMessage.noted_at).order_by(NotedMessage.noted_at.desc())
+            with Session(self._engine) as session, session.begin():
+                limit = session.scalar(newest.offset(_MOST_COPIES).limit(1)) or 0.0
+                is_old = NotedMessage.noted_at < Now() - _KEEP_SECONDS
+                session.execute(
+                    sa.delete(NotedMessage).where(is_old | (NotedMessage.noted_at <= limit))
+                )
+
+    def close(self) -> None:
+        """Write what is in memory into the database if possible, and forget it."""
+        self._closing.set()
+        if self._is_away and not self._try():
+            log.warning(
+                "The journal cannot be written: this process forgets %d messages.",
+                len(self._changed),
+            )
+        self._engine.dispose()
+
+    def _everything(self) -> None:
+        """Write all copies back the next time: the database has lost its rows."""
+        with Session(self._engine) as session:
+            self._changed.update(row.key for row in session.scalars(sa.select(NotedMessage)))
+
+    def write(self, database: Session, owner: str, lease_seconds: float) -> None:
+        """Write what has changed in memory into the database, and leave memory."""
+        with self._lock, Session(self._engine) as session, session.begin():
+            for row in session.scalars(sa.select(NotedMessage)):
+                if row.key in self._changed:
+                    _write_message(database, _copy(row), owner, lease_seconds)
+            for table in (AnswerRecord, AnswerText):
+                for record in session.scalars(sa.select(table)):
+                    database.merge(_copy(record))
+                session.execute(sa.delete(table))
+            database.commit()
+            count = len(self._changed)
+            self._changed.clear()
+            self._is_away = False
+        if self._is_logged:
+            log.warning("The journal can be used again: %d messages are written into it.", count)
+            self._is_logged = False
+
+    @contextmanager
+    def _in_memory(self) -> Iterator[None]:
+        self._here.depth = getattr(self._here, "depth", 0) + 1
+        try:
+            yield
+        finally:
+            self._here.depth -= 1
+
+    def _return(self) -> None:
+        while not self._closing.wait(_RETRY_SECONDS) and not self._try():
+            pass
+
+    def _try(self) -> bool:
+        try:
+            self._write_back(self)
+        except JournalError as error:
+            self._log(error)
+        except Exception:  # any failure: without another attempt the journal would stay in memory
+            log.exception("the journal in memory could not be written back")
+        return not self._is_away
+
+    def _log(self, error: JournalError) -> None:
+        now = time.monotonic()
+        if now - self._logged_at >= LOG_SECONDS:
+            self._logged_at, self._is_logged = now, True
+            log.warning("%s. Until then questions are kept in memory.", error)
+
+
+Row = TypeVar("Row", bound=Base)
+
+
+def _copy(row: Row) -> Row:
+    table = type(row).__table__
+    return type(row)(**{column.key: getattr(row, column.key) for column in table.columns})
+
+
+def _write_message(database: Session, row: NotedMessage, owner: str, lease_seconds: float) -> None:
+    """Add a message, or carry its state over unless another process has gone on with it."""
+    values = {column.key: getattr(row, column.key) for column in NotedMessage.__table__.columns}
+    if row.state == "claimed" and row.owner == owner:
+        values["lease_until"] = Now() + lease_seconds
+    if insert(database, NotedMessage, **values):
+        return
+    there = database.get(NotedMessage, (row.team, row.channel, row.ts))
+    if there is None:  # another message has this gesture
+        insert(database, NotedMessage, **{**values, "gesture": None})
+        return
+    is_mine = there.owner == owner
+    is_newer = {
+        "noted": there.state == "claimed" and is_mine,
+        "ignored": there.state == "noted" or (there.state == "claimed" and is_mine),
+        "claimed": row.owner == owner and (there.state in ("noted", "ignored") or is_mine),
+    }.get(row.state, there.state in ("noted", "ignored", "claimed"))
+    if is_newer or (there.state == row.state and there.owner == row.owner):
+        for name, value in values.items():
+            if name != "gesture":
+                setattr(there, name, value)
