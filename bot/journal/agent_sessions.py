@@ -1,4 +1,4 @@
-"""Agent sessions that still have to end: a mark beside the question, until Slack has accepted it."""
+"""Agent sessions that still have to end: a mark beside the question until Slack accepts that."""
 
 from typing import TYPE_CHECKING
 

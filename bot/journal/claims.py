@@ -28,6 +28,7 @@ question stays claimed.
 
 import os
 import socket
+import time
 import uuid
 from collections.abc import Collection
 from contextlib import suppress
@@ -40,7 +41,7 @@ from sqlalchemy.orm import Session
 
 from bot.journal.archive import Archive
 from bot.journal.clock import Now
-from bot.journal.database import explained, insert, make_again, open_database
+from bot.journal.database import FileGone, check_file, explained, insert, make_again, open_database
 from bot.journal.leases import Leases, lapsed
 from bot.journal.not_taken import NotTaken
 from bot.journal.records import NotedMessage, noted_row
@@ -105,7 +106,9 @@ class Journal(Archive):
             self.standby.tidy()
 
     def _write_back(self, standby: Standby) -> None:
-        if self._engine.dialect.name == "sqlite":
+        try:
+            check_file(self._engine)
+        except FileGone:
             make_again(self._engine)
         with explained(self._engine), Session(self._engine) as session, session.begin():
             session.execute(sa.select(sa.func.count()).select_from(NotedMessage))
@@ -331,8 +334,9 @@ def open_journal(
     """Open the journal in this database, or in the data folder for None.
 
     ``alone=False`` leaves the claims of a bot that runs beside this process untouched. With
-    ``has_standby``, messages are kept in memory while the database cannot be used. Answers are kept
-    for ``answer_days`` if that is longer than all else. Raises JournalError, SettingsError and DataFolderError.
+    ``has_standby``, messages are kept in memory while the database cannot be used. Answers are
+    kept for ``answer_days`` if that is longer than all else. Raises JournalError, SettingsError
+    and DataFolderError.
     """
     engine = open_database(database_url, data_dir, is_brief=has_standby)
     return Journal(

@@ -83,7 +83,7 @@ def explained(engine: sa.Engine) -> Iterator[None]:
         raise JournalError(_explanation(engine, error)) from error
 
 
-def insert(session: Session, table: type[Base], **values: object) -> bool:
+def insert(session: Session, table: type[Base], /, **values: object) -> bool:
     """Add a row; return False if its key exists, perhaps since a moment ago."""
     new = _INSERTS[session.get_bind().dialect.name](table).values(**values)
     return bool(session.scalar(new.on_conflict_do_nothing().returning(sa.true())))

@@ -195,15 +195,16 @@ class Standby:
             self._write_back(self)
         except JournalError as error:
             self._log(error)
-        except Exception:  # any failure: without another attempt the journal would stay in memory
-            log.exception("the journal in memory could not be written back")
+        except Exception as error:  # any failure: the next attempt may succeed
+            self._log(error)
         return not self._is_away
 
-    def _log(self, error: JournalError) -> None:
+    def _log(self, error: Exception) -> None:
         now = time.monotonic()
         if now - self._logged_at >= LOG_SECONDS:
             self._logged_at, self._is_logged = now, True
-            log.warning("%s. Until then questions are kept in memory.", error)
+            unexpected = None if isinstance(error, JournalError) else error
+            log.warning("%s. Questions are kept in memory.", error, exc_info=unexpected)
 
 
 Row = TypeVar("Row", bound=Base)

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from agent.answer import Answer
     from agent.conversation import Conversation
     from agent.model.budget import Spent
-    from bot.journal.claims import Journal, NotTaken
+    from bot.journal.claims import Journal
+    from bot.journal.not_taken import NotTaken
 
 log = logging.getLogger(__name__)
 
