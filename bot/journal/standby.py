@@ -27,6 +27,7 @@ log = logging.getLogger(__name__)
 LOG_SECONDS = 60.0
 """Minimum number of seconds between two log lines about a database that cannot be used."""
 _RETRY_SECONDS = 1.0
+_JOIN_SECONDS = 5.0
 _KEEP_SECONDS = 7_200.0
 """Seconds until the copy of a message is deleted from memory."""
 _MOST_COPIES = 20_000
@@ -77,6 +78,7 @@ class Standby:
         self._is_logged = False
         self._logged_at = -math.inf
         self._closing = threading.Event()
+        self._returning: threading.Thread | None = None
 
     @property
     def is_away(self) -> bool:
@@ -130,7 +132,8 @@ class Standby:
             if isinstance(error, FileGone):
                 self._everything()
         self._log(error)
-        threading.Thread(target=self._return, name="journal", daemon=True).start()
+        self._returning = threading.Thread(target=self._return, name="journal", daemon=True)
+        self._returning.start()
 
     def tidy(self) -> None:
         """Delete old copies of messages that are in the database."""
@@ -148,6 +151,8 @@ class Standby:
     def close(self) -> None:
         """Write what is in memory into the database if possible, and forget it."""
         self._closing.set()
+        if self._returning:
+            self._returning.join(_JOIN_SECONDS)
         if self._is_away and not self._try():
             log.warning(
                 "The journal cannot be written: this process forgets %d messages.",
@@ -226,10 +231,10 @@ def _write_message(database: Session, row: NotedMessage, owner: str, lease_secon
     if there is None:  # another message has this gesture
         insert(database, NotedMessage, **{**values, "gesture": None})
         return
-    is_mine = there.owner == owner
+    is_mine = there.state == "claimed" and there.owner == owner
     is_newer = {
-        "noted": there.state == "claimed" and is_mine,
-        "ignored": there.state == "noted" or (there.state == "claimed" and is_mine),
+        "noted": is_mine,
+        "ignored": is_mine or there.state == "noted",
         "claimed": row.owner == owner and (there.state in ("noted", "ignored") or is_mine),
     }.get(row.state, there.state in ("noted", "ignored", "claimed"))
     if is_newer or (there.state == row.state and there.owner == row.owner):

@@ -7,13 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 
 from agent.answer import Answer, Segment
 from agent.model.budget import Spent
 from bot.journal import claims as module
 from bot.journal import retention
 from bot.journal.claims import Journal, open_journal
-from bot.question.event import Key, Question
+from bot.journal.records import AnswerRecord, AnswerText, HumanCall, NotedMessage, Vote
+from bot.question.event import Key, Question, by_hand
 from bot.question.thread_message import read_thread_message
 from bot.slack.identity import Identity
 
@@ -245,3 +247,120 @@ def test_looking_in_beside_a_running_bot_leaves_its_claims(tmp_path: Path) -> No
     assert bot.holds(ASKED.key)
     beside.close()
     bot.close()
+
+
+def test_replicas_whose_clocks_differ_by_hours_claim_once(
+    database: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = database or f"sqlite:///{tmp_path}/shared.sqlite"
+    one, two = open_journal(url, tmp_path), open_journal(url, tmp_path)
+    now = time.time()
+    for ahead in (7_200.0, -7_200.0):
+        asked = replace(ASKED, ts=f"{ahead}", gesture=None)
+        one.note(asked)
+        assert one.claim(asked.key)
+        with monkeypatch.context() as elsewhere:
+            elsewhere.setattr("time.time", lambda: now + ahead)  # noqa: B023  # called at once
+            assert not two.unfinished(at_start=True)
+            assert not two.claim(asked.key)
+            two.note(replace(asked, ts=f"{ahead}9"))
+        assert one.holds(asked.key)
+    assert not one.unfinished(at_start=False)
+    one.close()
+    two.close()
+
+
+def test_a_clock_that_jumps_ends_no_claim_of_a_living_process(journal: Journal) -> None:
+    journal.note(ASKED)
+    assert journal.claim(ASKED.key)
+    for until in (0.0, time.time() + 40 * 86_400):
+        with journal.session() as session:
+            session.execute(sa.update(NotedMessage).values(lease_until=until))
+        assert not journal.claim(ASKED.key)
+        assert not journal.unfinished(at_start=False)
+
+
+def test_questions_of_a_clock_that_was_put_back_are_found_again(
+    database: str | None, tmp_path: Path
+) -> None:
+    first = open_journal(database, tmp_path)
+    first.note(ASKED)
+    first.note(replace(ASKED, ts="1.5", gesture=None))
+    assert first.claim(ASKED.key)
+    later = time.time() + 3 * 3_600
+    with first.session() as session:
+        session.execute(sa.update(NotedMessage).values(noted_at=later, lease_until=later))
+    first.close()
+    second = open_journal(database, tmp_path)
+    for at_start in (True, False):
+        assert {m.ts for m in second.unfinished(at_start=at_start)} == {"1.1", "1.5"}
+    assert second.claim(ASKED.key)
+    second.close()
+
+
+def test_while_the_bot_runs_nothing_that_names_people_is_kept_for_longer_than_thirty_days(
+    database: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "TIDY_SECONDS", 0.0)
+    journal = open_journal(database, tmp_path, store_text=True)
+    for number, age in enumerate((0.0, 31 * 86_400.0)):
+        asked, answer_id = replace(ASKED, ts=f"{number}", gesture=None), f"a{number}"
+        journal.note(asked)
+        journal.record(asked, Answer(answer_id, "why?", "answered"), None)
+        journal.vote(answer_id, "U1", "up")
+        journal.call_human(answer_id, "U1")
+        with journal.session() as session:
+            for table, at, ours in (
+                (NotedMessage, "noted_at", NotedMessage.ts == asked.ts),
+                (AnswerRecord, "at", AnswerRecord.id == answer_id),
+                (AnswerText, "at", AnswerText.answer_id == answer_id),
+                (Vote, "at", Vote.answer_id == answer_id),
+                (HumanCall, "at", HumanCall.answer_id == answer_id),
+            ):
+                session.execute(sa.update(table).where(ours).values({at: time.time() - age}))
+    journal.tidy()
+    with journal.session() as session:
+        kept = {
+            table.__tablename__: session.scalar(sa.select(sa.func.count()).select_from(table))
+            for table in (NotedMessage, AnswerRecord, AnswerText, Vote, HumanCall)
+        }
+    assert set(kept.values()) == {1}, kept
+    journal.close()
+
+
+def test_the_address_of_a_private_question_is_kept_until_it_ends_and_half_an_hour_at_most(
+    database: str | None, tmp_path: Path
+) -> None:
+    journal = open_journal(database, tmp_path)
+
+    def asked(ts: str) -> tuple[Question, str | None]:
+        key = Key("T1", "C1", ts)
+        journal.note(by_hand("command", key, "U1", response_url="https://hooks.example.com/sesame"))
+        noted = journal.message(key)
+        return by_hand("command", key, "U1"), noted and noted.response_url
+
+    def address(question: Question) -> str | None:
+        noted = journal.message(question.key)
+        assert noted is not None
+        return noted.response_url
+
+    answered, url = asked("1.1")
+    assert url == "https://hooks.example.com/sesame"
+    assert journal.claim(answered.key)
+    assert address(answered)
+    journal.finish(answered.key, "answered")
+    ignored, _ = asked("1.2")
+    journal.ignore(ignored.key, "asked in private")
+    forgotten, _ = asked("1.3")
+    fresh, _ = asked("1.4")
+    with journal.session() as session:
+        session.execute(
+            sa.update(NotedMessage)
+            .where(NotedMessage.ts == "1.3")
+            .values(noted_at=time.time() - 1_801)
+        )
+    journal.tidy()
+    assert [address(question) for question in (answered, ignored, forgotten)] == [None] * 3
+    assert address(fresh)
+    assert "sesame" not in repr(fresh)
+    journal.close()
