@@ -21,6 +21,8 @@ from ingest.errors import DataFolderBusy, DataFolderError
 
 # Another process may hold the lock for a moment to check for an owner.
 _PATIENCE_SECONDS = 1.0
+_locks: dict[Path, FileLock] = {}
+"""The locks that this process holds, by data folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,31 @@ def own_data_folder(path: Path) -> Iterator[FolderOwner]:
     Raises DataFolderBusy, which names the owner, and DataFolderError.
     """
     lock = _lock(path)
+    owner = _own(path, lock)
+    _locks[path] = lock
+    try:
+        yield owner
+    finally:
+        del _locks[path]
+        with suppress(OSError):
+            _record(path).unlink()
+        lock.release()
+
+
+def own_again(path: Path) -> bool:
+    """Own a folder again that was removed under this process. Return False if it is still there.
+
+    Raises DataFolderBusy if another process owns the folder by now, and DataFolderError.
+    """
+    lock = _locks.get(path)
+    if lock is None or (path / "owner.lock").exists():
+        return False
+    lock.release()
+    _own(path, lock)
+    return True
+
+
+def _own(path: Path, lock: FileLock) -> FolderOwner:
     try:
         path.mkdir(parents=True, exist_ok=True)
         # The folder may be inside a repository, where it should not be committed.
@@ -57,17 +84,13 @@ def own_data_folder(path: Path) -> Iterator[FolderOwner]:
         ) from None
     except OSError as error:
         raise DataFolderError(path, error.strerror) from error
+    owner = _this_process()
     try:
-        owner = _this_process()
-        try:
-            _record(path).write_text(json.dumps(asdict(owner)))
-        except OSError as error:
-            raise DataFolderError(path, error.strerror) from error
-        yield owner
-    finally:
-        with suppress(OSError):
-            _record(path).unlink()
+        _record(path).write_text(json.dumps(asdict(owner)))
+    except OSError as error:
         lock.release()
+        raise DataFolderError(path, error.strerror) from error
+    return owner
 
 
 def owner_of(path: Path) -> FolderOwner | None:

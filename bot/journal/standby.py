@@ -132,6 +132,8 @@ class Standby:
             if isinstance(error, FileGone):
                 self._everything()
         self._log(error)
+        if isinstance(error, FileGone):
+            self._is_logged = False  # the line says already that the journal comes back
         self._returning = threading.Thread(target=self._return, name="journal", daemon=True)
         self._returning.start()
 
@@ -200,7 +202,7 @@ class Standby:
             self._write_back(self)
         except JournalError as error:
             self._log(error)
-        except Exception as error:  # any failure: the next attempt may succeed
+        except Exception as error:  # noqa: BLE001  # any failure is logged: the next try may succeed
             self._log(error)
         return not self._is_away
 
@@ -209,7 +211,7 @@ class Standby:
         if now - self._logged_at >= LOG_SECONDS:
             self._logged_at, self._is_logged = now, True
             unexpected = None if isinstance(error, JournalError) else error
-            log.warning("%s. Questions are kept in memory.", error, exc_info=unexpected)
+            log.warning("%s. Questions are kept in memory meanwhile.", error, exc_info=unexpected)
 
 
 Row = TypeVar("Row", bound=Base)

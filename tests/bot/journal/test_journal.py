@@ -337,7 +337,7 @@ def test_the_address_of_a_private_question_is_kept_until_it_ends_and_half_an_hou
         key = Key("T1", "C1", ts)
         journal.note(by_hand("command", key, "U1", response_url="https://hooks.example.com/sesame"))
         noted = journal.message(key)
-        return by_hand("command", key, "U1"), noted and noted.response_url
+        return by_hand("command", key, "U1"), noted.response_url if noted else None
 
     def address(question: Question) -> str | None:
         noted = journal.message(question.key)

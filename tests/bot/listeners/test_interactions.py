@@ -218,7 +218,7 @@ def test_a_mention_that_cannot_be_noted_is_answered_once_and_noted_later(
     with sqlite3.connect(tmp_path / "journal.sqlite") as journal:
         states = journal.execute("SELECT state FROM messages").fetchall()
     assert states == [("answered",)]
-    assert caplog.text.count("Questions are kept in memory") == 1
+    assert caplog.text.count("Questions are kept in memory meanwhile") == 1
     assert "Traceback" not in caplog.text
 
 
