@@ -70,6 +70,7 @@ class Journal(Archive):
         engine: sa.Engine,
         *,
         alone: bool,
+        tidies: bool = True,
         store_text: bool = False,
         answer_days: float = 0.0,
         has_standby: bool = False,
@@ -80,8 +81,9 @@ class Journal(Archive):
         self._leases = Leases()
         self._tidy_at = time.monotonic() + TIDY_SECONDS
         with self.session() as session:
-            forget_addresses(session)
-            delete_old(session, answer_days)
+            if tidies:
+                forget_addresses(session)
+                delete_old(session, answer_days)
             if alone:  # this process owns the data folder, so the holders of claims are dead
                 session.execute(
                     sa.update(NotedMessage)
@@ -333,7 +335,7 @@ def open_journal(
 ) -> Journal:
     """Open the journal in this database, or in the data folder for None.
 
-    ``alone=False`` leaves the claims of a bot that runs beside this process untouched. With
+    ``alone=False`` leaves all rows of a bot that runs beside this process untouched. With
     ``has_standby``, messages are kept in memory while the database cannot be used. Answers are
     kept for ``answer_days`` if that is longer than all else. Raises JournalError, SettingsError
     and DataFolderError.
@@ -342,6 +344,7 @@ def open_journal(
     return Journal(
         engine,
         alone=alone and database_url is None,
+        tidies=alone,
         store_text=store_text,
         answer_days=answer_days,
         has_standby=has_standby,

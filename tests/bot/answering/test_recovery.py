@@ -92,7 +92,7 @@ def test_what_is_read_or_waits_to_be_read_when_the_process_ends_is_left_for_the_
     root = say(slack, f"{AT} how do I roll back?")
     reply_to(slack, root)
     first.settle(2)
-    slack.post("fail", method="conversations.replies", delay=1.0, times=1)
+    slack.post("fail", method="conversations.replies", delay=0.7, times=2)
     stamps = [say(slack, f"{AT} and then?", thread_ts=root)]
     wait_for(lambda: first.handled >= 4)  # the thread is being read
     busy = threading.Event()
