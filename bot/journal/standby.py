@@ -26,7 +26,8 @@ log = logging.getLogger(__name__)
 
 LOG_SECONDS = 60.0
 """Minimum number of seconds between two log lines about a database that cannot be used."""
-_RETRY_SECONDS = 1.0
+RETRY_SECONDS = 1.0
+"""Seconds between two attempts to use the database again."""
 _JOIN_SECONDS = 5.0
 _KEEP_SECONDS = 7_200.0
 """Seconds until the copy of a message is deleted from memory."""
@@ -194,7 +195,7 @@ class Standby:
             self._here.depth -= 1
 
     def _return(self) -> None:
-        while not self._closing.wait(_RETRY_SECONDS) and not self._try():
+        while not self._closing.wait(RETRY_SECONDS) and not self._try():
             pass
 
     def _try(self) -> bool:

@@ -24,6 +24,7 @@ def journal(
     database: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Journal]:
     monkeypatch.setattr(module, "BRIEF_SECONDS", 0.05)
+    monkeypatch.setattr("bot.journal.standby.RETRY_SECONDS", 0.02)
     opened = open_journal(database, tmp_path, has_standby=True)
     yield opened
     opened.close()
@@ -99,13 +100,14 @@ def test_what_another_process_did_meanwhile_is_not_undone(
     assert (found.state, found.answer_id) == ("answered", "theirs")
 
 
-def test_an_outage_is_one_line_in_the_log_and_its_end_is_another(
+def test_outages_within_a_minute_are_one_line_in_the_log_and_their_end_is_another(
     journal: Journal, database: str | None, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with renamed(database, tmp_path):
-        for number in range(20):
-            journal.note(replace(ASKED, ts=f"2.{number}", gesture=None))
-    wait_for(lambda: not journal.is_away)
+    for outage in range(2):
+        with renamed(database, tmp_path):
+            for number in range(20):
+                journal.note(replace(ASKED, ts=f"{outage}.{number}", gesture=None))
+        wait_for(lambda: not journal.is_away)
     assert [record.levelname for record in caplog.records] == ["WARNING"] * 2
     assert "20 messages are written into it" in caplog.text
     assert "Traceback" not in caplog.text
