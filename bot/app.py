@@ -8,7 +8,6 @@ ends.
 import logging
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from datetime import timedelta
 
@@ -20,6 +19,7 @@ from bot.build import Parts, build_bot
 from bot.channels import SECTIONS, read_channels, read_owners
 from bot.journal.claims import Journal, open_journal
 from bot.journal.database import JournalError
+from bot.listeners.bolt import Listening
 from bot.notices.notifier import Notices
 from bot.settings import BotSettings
 from bot.signals import Ending
@@ -72,7 +72,7 @@ class Service:
         self.index = open_index(index_settings, collections=collections)
         self._stack.callback(self.index.close)
         self.schedule = Schedule(index_settings, self.index)
-        self._listening = ThreadPoolExecutor(16, thread_name_prefix="listener")
+        self._listening = Listening(16, thread_name_prefix="listener")
         self._stack.callback(self._listening.shutdown, wait=False, cancel_futures=True)
         runs = IngestRuns(index_settings.data_dir)
         stale_after = timedelta(hours=index_settings.stale_after_hours)

@@ -9,8 +9,9 @@ import logging
 import re
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import ParamSpec, TypeVar
 
 from slack_bolt import Ack, App, BoltRequest, BoltResponse
 from slack_sdk import WebClient
@@ -22,6 +23,8 @@ from ingest.errors import FootnoteError
 log = logging.getLogger(__name__)
 
 _BRIEF_SECONDS = 60.0
+P = ParamSpec("P")
+T = TypeVar("T")
 
 ANYTHING = re.compile(r".*", re.DOTALL)
 
@@ -48,7 +51,7 @@ def build_app(
     """Build the app; ``client`` has token and address, ``receive`` sees each delivery first."""
     bolt = logging.getLogger("slack_bolt.footnote")
     bolt.setLevel(logging.ERROR)  # hides a warning about SLACK_BOT_TOKEN
-    bolt.addFilter(_BRIEF)
+    bolt.addFilter(BRIEF)
     app = _CheckingApp(
         client=client,
         signing_secret=signing_secret,
@@ -84,7 +87,7 @@ def _log_failure(error: Exception) -> None:
 
     Slack delivers the event again, or the recovery finds it. A FootnoteError is logged in one line.
     """
-    if isinstance(error, JournalError):  # the journal itself logs that, once a minute
+    if isinstance(error, JournalError | ProcessEnds):  # the journal itself logs its errors
         log.debug("not done: %s", error)
     elif isinstance(error, FootnoteError):
         log.warning("not done: %s", error)
@@ -92,18 +95,32 @@ def _log_failure(error: Exception) -> None:
         log.error("a listener failed", exc_info=error)
 
 
+class ProcessEnds(FootnoteError):
+    """A delivery came when no more listeners run; Slack delivers it again."""
+
+
+class Listening(ThreadPoolExecutor):
+    """Bolt's listener executor, which may get deliveries after its end."""
+
+    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        try:
+            return super().submit(fn, *args, **kwargs)
+        except RuntimeError as error:
+            raise ProcessEnds("the process is ending") from error
+
+
 class _Brief(logging.Filter):
     """Lets one line a minute of Bolt's and Slack's own reports through, without a traceback."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._next = 0.0
+        self.next = 0.0
 
     def filter(self, record: logging.LogRecord) -> bool:
         now = time.monotonic()
-        if now < self._next:
+        if now < self.next:
             return False
-        self._next = now + _BRIEF_SECONDS
+        self.next = now + _BRIEF_SECONDS
         error = record.exc_info[1] if record.exc_info else None
         reason = f" ({type(error).__name__})" if error else ""
         record.msg, record.args = f"{record.getMessage().splitlines()[0]}{reason}", ()
@@ -111,7 +128,7 @@ class _Brief(logging.Filter):
         return True
 
 
-_BRIEF = _Brief()
+BRIEF = _Brief()
 
 
 class _CheckingApp(App):

@@ -7,7 +7,7 @@ read over HTTP. A ``Script`` stands where the agent does, so that a test sees wh
 import json
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, wait
 from pathlib import Path
 from typing import Any
 from urllib.request import Request, urlopen
@@ -23,6 +23,7 @@ from bot.blocks import render_answer
 from bot.build import Parts, build_bot
 from bot.channels import Channel, Channels
 from bot.journal.claims import Journal, open_journal
+from bot.listeners.bolt import Listening
 from bot.sandbox.events.sockets import SocketMode
 from bot.sandbox.server import Sandbox
 from bot.sandbox.workspace.rules import Rules
@@ -95,7 +96,7 @@ def answered(conversation: Conversation, text: str = "") -> Answer:
     )
 
 
-class Listeners(ThreadPoolExecutor):
+class Listeners(Listening):
     """Bolt's listener executor, with its futures kept."""
 
     def __init__(self) -> None:

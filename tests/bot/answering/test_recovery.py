@@ -12,6 +12,7 @@ from slack_sdk.webhook import WebhookClient
 
 from agent.answer import Answer
 from agent.conversation import Conversation
+from bot.listeners.bolt import BRIEF
 from bot.question.event import Key
 from bot.reply.in_private import InPrivate
 from bot.reply.wording import LOOKING_UP, LOST, NOT_KEPT, RESTARTING
@@ -140,19 +141,52 @@ def test_who_asked_in_private_before_a_crash_is_told_so_once_when_slack_accepts_
     assert script.entered.wait(PATIENCE)
     monkeypatch.setattr(InPrivate, "whisper", lambda *_: False)  # no words from a dead process
     first.die(script)
-    send, failures = WebhookClient.send, iter(range(2))
+    send, failures = WebhookClient.send_dict, list[Any]()
 
-    def fail_twice(self: WebhookClient, **message: Any) -> Any:
-        if next(failures, None) is not None:
+    def fail_twice(self: WebhookClient, message: Any) -> Any:
+        if len(failures) < 2:
+            failures.append(message)
             raise ConnectionRefusedError
-        return send(self, **message)
+        return send(self, message)
 
-    monkeypatch.setattr(WebhookClient, "send", fail_twice)
+    monkeypatch.setattr(WebhookClient, "send_dict", fail_twice)
     second = start()
     for _ in range(3):
         second.recovery.recover(at_start=True)
     assert whispers(slack) == [LOOKING_UP, LOST]
+    assert len(failures) == 2
     assert len(script.conversations) == 1
+
+
+def test_events_that_come_after_the_end_are_kept_without_a_word_in_the_log(
+    slack: Slack, start: Start, caplog: pytest.LogCaptureFixture
+) -> None:
+    first = start()
+    first.listeners.shutdown()
+    ts = say(slack, f"{AT} how?")
+    wait_for(lambda: first.journal.message(Key("T0SANDBOX", "C0INCIDENT", ts)))
+    wait_for(lambda: first.handled >= 2)
+    first.disconnect()
+    start()
+    reply_to(slack, ts)
+    assert not caplog.records
+
+
+def test_lost_acknowledgements_are_one_line_in_the_log_and_lose_no_question(
+    slack: Slack, start: Start, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lose(_response: object) -> None:
+        raise BrokenPipeError
+
+    running = start()
+    monkeypatch.setattr(BRIEF, "next", 0.0)
+    monkeypatch.setattr(running.socket, "send_socket_mode_response", lose)
+    stamps = [say(slack, f"{AT} how?") for _ in range(3)]
+    for ts in stamps:
+        reply_to(slack, ts)
+    running.settle(0)
+    assert [record.name for record in caplog.records] == ["slack_bolt.footnote"]
+    assert "Traceback" not in caplog.text
 
 
 def whispers(slack: Slack) -> list[str]:
