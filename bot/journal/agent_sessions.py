@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from bot.journal.claims import Journal
     from bot.journal.standby import Standby
 
-_SECONDS = 86_400.0
+_OPEN_SECONDS = 86_400.0
+"""Seconds after which a question is not answered any more, so that its session is over."""
+_SECONDS = 7 * _OPEN_SECONDS
 """Seconds after which a session is not ended any more."""
 _MOST = 20
 """Maximum number of sessions that one call of ``left`` returns."""
@@ -42,18 +44,23 @@ class AgentSessions:
         While another question of the thread is answered, the session goes on.
         """
         other = aliased(NotedMessage)
+        now = Now()
+        is_over = NotedMessage.state.not_in(("noted", "claimed")) | (
+            NotedMessage.noted_at < now - _OPEN_SECONDS
+        )
         is_busy = sa.exists().where(
             other.team == NotedMessage.team,
             other.channel == NotedMessage.channel,
             other.thread_ts == NotedMessage.thread_ts,
             other.state.in_(("noted", "claimed")),
+            other.noted_at > now - _OPEN_SECONDS,
         )
         query = (
             sa.select(NotedMessage)
             .where(
                 NotedMessage.session.is_not(None),
-                NotedMessage.state.not_in(("noted", "claimed")),
-                NotedMessage.noted_at > Now() - _SECONDS,
+                is_over,
+                NotedMessage.noted_at > now - _SECONDS,
                 ~is_busy,
             )
             .order_by(NotedMessage.noted_at.desc())

@@ -120,9 +120,8 @@ class Standby:
     def copy(self, session: JournalSession) -> None:
         """Copy the messages that a session of the database has read or written."""
         if session.messages:
-            with self._lock, Session(self._engine) as copies, copies.begin():
-                for row in session.messages:
-                    copies.merge(_copy(row))
+            with self._lock, self._engine.begin() as copies:
+                copies.execute(_REPLACE, [_values(row) for row in session.messages])
 
     def went_away(self, error: JournalError) -> None:
         """Work in memory from now on, and try the database until it can be used again."""
@@ -139,17 +138,15 @@ class Standby:
         self._returning.start()
 
     def tidy(self) -> None:
-        """Delete old copies of messages that are in the database."""
+        """Delete old copies of messages, and the oldest ones if there are too many."""
         with self._lock:
-            if self._is_away:
-                return
             newest = sa.select(NotedMessage.noted_at).order_by(NotedMessage.noted_at.desc())
             with Session(self._engine) as session, session.begin():
                 limit = session.scalar(newest.offset(_MOST_COPIES).limit(1)) or 0.0
-                is_old = NotedMessage.noted_at < Now() - _KEEP_SECONDS
-                session.execute(
-                    sa.delete(NotedMessage).where(is_old | (NotedMessage.noted_at <= limit))
-                )
+                is_surplus = NotedMessage.noted_at <= limit
+                if not self._is_away:  # else the database does not have them
+                    is_surplus |= NotedMessage.noted_at < Now() - _KEEP_SECONDS
+                session.execute(sa.delete(NotedMessage).where(is_surplus))
 
     def close(self) -> None:
         """Write what is in memory into the database if possible, and forget it."""
@@ -171,15 +168,17 @@ class Standby:
     def write(self, database: Session, owner: str, lease_seconds: float) -> None:
         """Write what has changed in memory into the database, and leave memory."""
         with self._lock, Session(self._engine) as session, session.begin():
-            for row in session.scalars(sa.select(NotedMessage)):
-                if row.key in self._changed:
-                    _write_message(database, _copy(row), owner, lease_seconds)
+            changed = [
+                row for row in session.scalars(sa.select(NotedMessage)) if row.key in self._changed
+            ]
+            for row in changed:
+                _write_message(database, _copy(row), owner, lease_seconds)
             for table in (AnswerRecord, AnswerText):
                 for record in session.scalars(sa.select(table)):
                     database.merge(_copy(record))
                 session.execute(sa.delete(table))
             database.commit()
-            count = len(self._changed)
+            count = len(changed)
             self._changed.clear()
             self._is_away = False
         if self._is_logged:
@@ -196,7 +195,7 @@ class Standby:
 
     def _return(self) -> None:
         while not self._closing.wait(RETRY_SECONDS) and not self._try():
-            pass
+            self.tidy()
 
     def _try(self) -> bool:
         try:
@@ -215,17 +214,23 @@ class Standby:
             log.warning("%s. Questions are kept in memory meanwhile.", error, exc_info=unexpected)
 
 
+_REPLACE = sa.insert(NotedMessage).prefix_with("OR REPLACE")
+
+
+def _values(row: Base) -> dict[str, object]:
+    return {column.key: getattr(row, column.key) for column in row.__table__.columns}
+
+
 Row = TypeVar("Row", bound=Base)
 
 
 def _copy(row: Row) -> Row:
-    table = type(row).__table__
-    return type(row)(**{column.key: getattr(row, column.key) for column in table.columns})
+    return type(row)(**_values(row))
 
 
 def _write_message(database: Session, row: NotedMessage, owner: str, lease_seconds: float) -> None:
     """Add a message, or carry its state over unless another process has gone on with it."""
-    values = {column.key: getattr(row, column.key) for column in NotedMessage.__table__.columns}
+    values = _values(row)
     if row.state == "claimed" and row.owner == owner:
         values["lease_until"] = Now() + lease_seconds
     if insert(database, NotedMessage, **values):

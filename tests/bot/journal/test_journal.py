@@ -13,6 +13,7 @@ from agent.answer import Answer, Segment
 from agent.model.budget import Spent
 from bot.journal import claims as module
 from bot.journal import retention
+from bot.journal.agent_sessions import AgentSessions
 from bot.journal.claims import Journal, open_journal
 from bot.journal.records import AnswerRecord, AnswerText, HumanCall, NotedMessage, Vote
 from bot.question.event import Key, Question, by_hand
@@ -326,6 +327,32 @@ def test_while_the_bot_runs_nothing_that_names_people_is_kept_for_longer_than_th
         }
     assert set(kept.values()) == {1}, kept
     journal.close()
+
+
+def test_a_session_is_over_once_its_question_is_answered_or_a_day_old(journal: Journal) -> None:
+    sessions = AgentSessions(journal)
+    other = replace(ASKED, ts="1.2", gesture=None)
+    for question in (ASKED, other):
+        journal.note(question)
+        assert journal.claim(question.key)
+    sessions.mark(ASKED.key, "processing")
+    journal.finish(ASKED.key, "answered")
+    assert not sessions.left()  # the other question of the thread is under way
+    journal.finish(other.key, "answered")
+    assert [row.key for row in sessions.left()] == [ASKED.key]
+    sessions.mark(ASKED.key, None)
+    assert not sessions.left()
+    stuck = replace(ASKED, ts="1.3", gesture=None)
+    journal.note(stuck)
+    sessions.mark(stuck.key, "processing")
+    assert not sessions.left()
+    with journal.session() as session:
+        session.execute(
+            sa.update(NotedMessage)
+            .where(NotedMessage.ts == "1.3")
+            .values(noted_at=time.time() - 86_500)
+        )
+    assert [row.key for row in sessions.left()] == [stuck.key]
 
 
 def test_the_address_of_a_private_question_is_kept_until_it_ends_and_half_an_hour_at_most(

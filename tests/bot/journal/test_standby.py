@@ -122,3 +122,16 @@ def test_what_is_in_memory_at_the_end_is_written_if_the_database_is_back(
     again = open_journal(database, tmp_path)
     assert state(again) == "noted"
     again.close()
+
+
+def test_memory_holds_so_many_messages_and_the_newest_ones(
+    journal: Journal, database: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bot.journal.standby._MOST_COPIES", 5)
+    with renamed(database, tmp_path):
+        for number in range(12):
+            journal.note(replace(ASKED, ts=f"2.{number:02}", gesture=None))
+        assert journal.standby
+        journal.standby.tidy()
+        found = [journal.message(replace(ASKED, ts=f"2.{n:02}").key) for n in range(12)]
+        assert [row is not None for row in found] == [False] * 7 + [True] * 5
