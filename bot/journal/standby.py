@@ -140,10 +140,11 @@ class Standby:
     def tidy(self) -> None:
         """Delete old copies of messages, and the oldest ones if there are too many."""
         with self._lock:
-            newest = sa.select(NotedMessage.noted_at).order_by(NotedMessage.noted_at.desc())
+            number = sa.literal_column("rowid", sa.Integer)  # SQLite numbers rows as they come
+            newest = sa.select(number).select_from(NotedMessage).order_by(number.desc())
             with Session(self._engine) as session, session.begin():
-                limit = session.scalar(newest.offset(_MOST_COPIES).limit(1)) or 0.0
-                is_surplus = NotedMessage.noted_at <= limit
+                limit = session.scalar(newest.offset(_MOST_COPIES).limit(1)) or 0
+                is_surplus = number <= limit
                 if not self._is_away:  # else the database does not have them
                     is_surplus |= NotedMessage.noted_at < Now() - _KEEP_SECONDS
                 session.execute(sa.delete(NotedMessage).where(is_surplus))
