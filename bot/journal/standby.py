@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
 import sqlalchemy as sa
+from sqlalchemy.exc import DataError, IntegrityError
 from sqlalchemy.orm import Session
 from sqlalchemy.pool import StaticPool
 
@@ -100,7 +101,8 @@ class Standby:
                 try:
                     return work()
                 except JournalError as error:
-                    self.went_away(error)
+                    if not self.went_away(error):
+                        raise
             with self._lock:
                 if self._is_away:  # else the database came back a moment ago
                     with self._in_memory():
@@ -119,15 +121,18 @@ class Standby:
 
     def copy(self, session: JournalSession) -> None:
         """Copy the messages that a session of the database has read or written."""
-        if session.messages:
+        if session.messages and not self._closing.is_set():
             with self._lock, self._engine.begin() as copies:
                 copies.execute(_REPLACE, [_values(row) for row in session.messages])
 
-    def went_away(self, error: JournalError) -> None:
-        """Work in memory from now on, and try the database until it can be used again."""
+    def went_away(self, error: JournalError) -> bool:
+        """Work in memory from now on, and try the database until it can be used again.
+
+        Return False at the end of the process, when memory does not help any more.
+        """
         with self._lock:
             if self._closing.is_set() or self._is_away:
-                return
+                return self._is_away
             self._is_away = True
             if isinstance(error, FileGone):
                 self._everything()
@@ -136,6 +141,7 @@ class Standby:
             self._is_logged = False  # the line says already that the journal comes back
         self._returning = threading.Thread(target=self._return, name="journal", daemon=True)
         self._returning.start()
+        return True
 
     def tidy(self) -> None:
         """Delete old copies of messages, and the oldest ones if there are too many."""
@@ -173,7 +179,11 @@ class Standby:
                 row for row in session.scalars(sa.select(NotedMessage)) if row.key in self._changed
             ]
             for row in changed:
-                _write_message(database, _copy(row), owner, lease_seconds)
+                try:
+                    with database.begin_nested():
+                        _write_message(database, _copy(row), owner, lease_seconds)
+                except (DataError, IntegrityError) as error:  # it must not keep the others out
+                    log.warning("A message stays out of the journal: %s", type(error).__name__)
             for table in (AnswerRecord, AnswerText):
                 for record in session.scalars(sa.select(table)):
                     database.merge(_copy(record))

@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from agent.answer import Answer
 from bot.journal import database as module
 from bot.journal.claims import Journal, open_journal
+from bot.journal.database import JournalError
 from tests.bot.journal.test_database import spoiling
 from tests.bot.journal.test_journal import ASKED, state
 from tests.waiting import wait_for
@@ -135,3 +136,14 @@ def test_memory_holds_so_many_messages_and_the_newest_ones(
         journal.standby.tidy()
         found = [journal.message(replace(ASKED, ts=f"2.{n:02}").key) for n in range(12)]
         assert [row is not None for row in found] == [False] * 7 + [True] * 5
+
+
+def test_a_journal_that_is_closed_raises_what_is_wrong(
+    journal: Journal, database: str | None, tmp_path: Path
+) -> None:
+    with renamed(database, tmp_path):
+        journal.close()
+        with pytest.raises(JournalError):
+            journal.note(ASKED)
+    journal.note(ASKED)
+    assert state(journal) == "noted"
