@@ -41,7 +41,7 @@ from sqlalchemy.orm import Session
 
 from bot.journal.archive import Archive
 from bot.journal.clock import Now
-from bot.journal.database import FileGone, check_file, explained, insert, make_again, open_database
+from bot.journal.database import explained, insert, mend_file, open_database
 from bot.journal.leases import Leases, lapsed
 from bot.journal.not_taken import NotTaken
 from bot.journal.records import NotedMessage, noted_row
@@ -70,9 +70,8 @@ class Journal(Archive):
         engine: sa.Engine,
         *,
         alone: bool,
-        tidies: bool = True,
         store_text: bool = False,
-        answer_days: float = 0.0,
+        answer_days: float | None = 0.0,
         has_standby: bool = False,
     ) -> None:
         super().__init__(engine, store_text=store_text)
@@ -81,9 +80,7 @@ class Journal(Archive):
         self._leases = Leases()
         self._tidy_at = time.monotonic() + TIDY_SECONDS
         with self.session() as session:
-            if tidies:
-                forget_addresses(session)
-                delete_old(session, answer_days)
+            delete_old(session, answer_days)
             if alone:  # this process owns the data folder, so the holders of claims are dead
                 session.execute(
                     sa.update(NotedMessage)
@@ -108,10 +105,7 @@ class Journal(Archive):
             self.standby.tidy()
 
     def _write_back(self, standby: Standby) -> None:
-        try:
-            check_file(self._engine)
-        except FileGone:
-            make_again(self._engine)
+        mend_file(self._engine)
         with explained(self._engine), Session(self._engine) as session, session.begin():
             session.execute(sa.select(sa.func.count()).select_from(NotedMessage))
             standby.write(session, self._me, LEASE_SECONDS)
@@ -344,9 +338,8 @@ def open_journal(
     return Journal(
         engine,
         alone=alone and database_url is None,
-        tidies=alone,
         store_text=store_text,
-        answer_days=answer_days,
+        answer_days=answer_days if alone else None,
         has_standby=has_standby,
     )
 

@@ -66,9 +66,17 @@ def check_file(engine: sa.Engine) -> None:
         raise FileGone(f"the journal {file} was removed: it is made again")
 
 
-def make_again(engine: sa.Engine) -> None:
-    """Make the file and the tables of an open database again. Raises JournalError."""
-    engine.dispose()
+def mend_file(engine: sa.Engine) -> None:
+    """Make the file and the tables of an open database again if they are gone.
+
+    Raises JournalError.
+    """
+    try:
+        check_file(engine)
+    except FileGone:
+        engine.dispose()
+    else:
+        return
     with suppress(OSError):  # the database tells what is wrong with its folder
         Path(str(engine.url.database)).parent.mkdir(parents=True, exist_ok=True)
     _make_tables(engine)

@@ -15,8 +15,14 @@ _RESPONSE_URL_SECONDS = 1_800.0
 """Seconds that Slack accepts words through a ``response_url``."""
 
 
-def delete_old(session: Session, answer_days: float) -> None:
-    """Delete the rows that are too old; answers and their traces may be kept for longer."""
+def delete_old(session: Session, answer_days: float | None) -> None:
+    """Delete the rows that are too old; answers and their traces may be kept for longer.
+
+    With None, a bot beside this process deletes them.
+    """
+    if answer_days is None:
+        return
+    forget_addresses(session)
     now = Now()
     for at in (NotedMessage.noted_at, AnswerText.at, Vote.at, HumanCall.at):
         session.execute(sa.delete(at.class_).where(at < now - KEEP_DAYS * _DAY))
