@@ -20,7 +20,7 @@ from sqlalchemy.pool import StaticPool
 
 from bot.journal.clock import Now
 from bot.journal.database import FileGone, JournalError, insert
-from bot.journal.records import AnswerRecord, AnswerText, Base, JournalSession, NotedMessage
+from bot.journal.records import Base, JournalSession, NotedMessage
 from bot.question.event import Key
 
 log = logging.getLogger(__name__)
@@ -184,10 +184,11 @@ class Standby:
                         _write_message(database, _copy(row), owner, lease_seconds)
                 except (DataError, IntegrityError) as error:  # it must not keep the others out
                     log.warning("A message stays out of the journal: %s", type(error).__name__)
-            for table in (AnswerRecord, AnswerText):
-                for record in session.scalars(sa.select(table)):
-                    database.merge(_copy(record))
-                session.execute(sa.delete(table))
+            for table in (mapper.class_ for mapper in Base.registry.mappers):
+                if table is not NotedMessage:  # rows of other tables are not copies
+                    for record in session.scalars(sa.select(table)):
+                        database.merge(_copy(record))
+                    session.execute(sa.delete(table))
             database.commit()
             count = len(changed)
             self._changed.clear()
