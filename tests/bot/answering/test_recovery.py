@@ -259,3 +259,15 @@ def test_a_data_folder_that_is_removed_while_the_bot_runs_loses_no_question(
     assert rows == [(ts, "answered") for ts in stamps]
     assert caplog.text.count("it is made again") == 1
     assert "Traceback" not in caplog.text
+
+
+def test_who_waits_when_the_process_ends_without_its_journal_is_told_to_ask_again(
+    slack: Slack, start: Start, script: Script, tmp_path: Path
+) -> None:
+    running = start()
+    script.gate.clear()
+    with renamed(None, tmp_path):
+        say(slack, f"{AT} how do I roll back?")
+        assert script.entered.wait(PATIENCE)
+        running.queue.drain(0.1)
+        assert whispers(slack) == [RESTARTING]
