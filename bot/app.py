@@ -19,6 +19,7 @@ from bot.answering.rendering import rendering, runbooks
 from bot.build import Parts, build_bot
 from bot.channels import SECTIONS, read_channels, read_owners
 from bot.journal.claims import Journal, open_journal
+from bot.journal.database import JournalError
 from bot.journal.spending import Bookings
 from bot.notices.notifier import Notices
 from bot.settings import BotSettings
@@ -27,7 +28,7 @@ from bot.slack.clients import identify, open_clients
 from bot.slack.endpoint import listen
 from bot.slack.socket_mode import SlackSocket
 from ingest.config_file import read_collections, read_config_file
-from ingest.data_folder import own_data_folder
+from ingest.data_folder import own_again, own_data_folder
 from ingest.errors import FootnoteError
 from ingest.index import open_index
 from ingest.runs.record import IngestRuns
@@ -64,7 +65,8 @@ class Service:
     def _open(self, index_settings: IndexSettings, agent_settings: AgentSettings) -> None:
         clients = open_clients(self.settings)
         me = identify(clients.read)
-        self._stack.enter_context(own_data_folder(index_settings.data_dir))
+        self._data_dir = index_settings.data_dir
+        self._stack.enter_context(own_data_folder(self._data_dir))
         self.journal = self._open_journal(index_settings)
         config = read_config_file(index_settings.config, SECTIONS)
         collections = read_collections(config)
@@ -111,6 +113,8 @@ class Service:
             self.settings.journal_url,
             index_settings.data_dir,
             store_text=self.settings.store_text,
+            answer_days=self.settings.change_notes_days,
+            has_standby=True,
         )
         self._stack.callback(journal.close)
         return journal
@@ -159,7 +163,12 @@ class Service:
                 self.bot.queue.renew()
                 self.bot.recovery.recover(at_start=at_start)
                 at_start = False
-            except FootnoteError as error:  # the database may be reachable again later
+                self.journal.tidy()
+                if own_again(self._data_dir):
+                    log.warning("The data folder %s was removed: it is made again.", self._data_dir)
+            except JournalError as error:  # the journal itself logs that
+                log.debug("Tending the journal failed: %s", error)
+            except FootnoteError as error:
                 log.warning("Tending the journal failed: %s", error)
             except Exception:  # any failure: the next round may succeed
                 log.exception("tending the journal failed")

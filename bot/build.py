@@ -22,6 +22,7 @@ from bot.answering.short_replies import ShortReplies
 from bot.answering.stop import Stopper
 from bot.answering.workers import Workers
 from bot.channels import Channel, Channels
+from bot.journal.agent_sessions import AgentSessions
 from bot.journal.claims import Journal
 from bot.listeners.answer_again import AnswerAgain
 from bot.listeners.bolt import BoltListener, build_app, catch_all
@@ -99,7 +100,8 @@ def build_bot(parts: Parts) -> Bot:
     access = Access(people, me, settings, channel)
     decider = Decider(me, people, journal, access, channel)
     rate_limit = RateLimit(journal, settings.user_per_minute, settings.channel_per_minute)
-    statuses = Statuses(clients.hint)
+    sessions = AgentSessions(journal)
+    statuses = Statuses(clients.hint, sessions)
     short = ShortReplies(journal, in_thread)
     queue = _queue(parts, people, statuses, short, channel)
     stopper = Stopper(me.team_id, clients.hint, journal, queue, statuses, short, in_thread)
@@ -147,7 +149,7 @@ def build_bot(parts: Parts) -> Bot:
         signing_secret=secret.get_secret_value() if secret else None,
         executor=parts.listening,
     )
-    recovery = Recovery(threads, journal, handler, statuses, short, in_thread)
+    recovery = Recovery(threads, journal, handler, statuses, sessions, short, in_thread)
     return Bot(queue, recovery, reviser, statuses, listeners, app, channel)
 
 

@@ -175,7 +175,9 @@ def replay(
 @app.command()
 def report(
     context: typer.Context,
-    days: Annotated[int, typer.Option(min=1, max=366, help="Days to look back.")] = 7,
+    days: Annotated[
+        int, typer.Option(min=1, max=366, help="Days to look back; the journal keeps 30.")
+    ] = 7,
     html: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a page with plots to this file.")
     ] = None,

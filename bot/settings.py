@@ -51,7 +51,7 @@ class BotSettings(EnvironmentSettings):
     """Seconds that SIGTERM waits for unfinished answers."""
     log_level: LogLevel = "INFO"
     store_text: bool = False
-    """Store the words of questions and answers in the journal, for 30 days."""
+    """Store the words of questions and answers in the journal, for 30 days as all else."""
     allowed_channels: Listed = ()
     """Ids of channels shared with other organisations in which Footnote answers."""
     allowed_users: Listed = ()

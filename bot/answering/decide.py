@@ -129,7 +129,8 @@ class QuestionHandler:
 
     def _read_thread(self, question: Question) -> list[ThreadMessage] | None:
         """Read the thread if there can be one. Return None if Slack does not return it."""
-        if not (question.in_thread or question.edited or question.retried):
+        may_be_answered = question.edited or question.retried or self._journal.is_away
+        if not (question.in_thread or may_be_answered):
             return []
         try:
             return self._threads.read(question.channel, question.thread_ts)

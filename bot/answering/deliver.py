@@ -19,16 +19,17 @@ from bot.answering.unsent import UnsentAnswer, end_preview, record
 from bot.channels import Channel
 from bot.journal.claims import Journal
 from bot.journal.database import JournalError
+from bot.journal.records import NotedMessage
 from bot.question.event import Key, Question
-from bot.question.thread import runbook_for
+from bot.question.thread import ThreadReader, is_complete, replies_to, runbook_for
 from bot.question.thread_message import ThreadMessage
 from bot.question.turns import alert_text, build_conversation, unread_notes
 from bot.reply.outgoing import ReplyPlace
 from bot.reply.runbook_first import PostedRunbook
 from bot.reply.status import Status
 from bot.reply.stream import Stream
-from bot.reply.wording import THINKING, failed, with_notes
-from bot.slack.clients import Clients
+from bot.reply.wording import NOT_KEPT, THINKING, failed, with_notes
+from bot.slack.clients import SLACK_FAILED, Clients, slack_error
 from bot.slack.identity import Identity, SlackMessage
 
 log = logging.getLogger(__name__)
@@ -85,6 +86,13 @@ class Delivery:
                 unfinished_ts=noted.reply_ts if noted else None,
             )
             answer = self._ask(question, thread, status, stream, cancel, asked_at)
+            other = self._other_reply(reply, noted)
+            if other and not cancel.is_set():
+                self.journal.finish(question.key, "answered", reply_ts=other)
+                for preview in (stream, runbook):
+                    if preview:
+                        preview.remove()
+                return None
             if not cancel.is_set() and self.is_wanted(question.key):
                 unsent = self._ready(reply, answer, runbook, stream)
                 unsent.post(status)
@@ -106,6 +114,21 @@ class Delivery:
         except JournalError as error:
             log.warning("A claim could not be looked up: %s", error)
             return True
+
+    def _other_reply(self, reply: ReplyPlace, noted: NotedMessage | None) -> str | None:
+        """Return the timestamp of a reply that another process posted while no claim held."""
+        question = reply.question
+        if reply.is_private or not self.journal.is_away:
+            return None
+        try:
+            reader = ThreadReader(self.clients.read, self.me)
+            thread = reader.read(question.channel, question.thread_ts)
+        except SLACK_FAILED as error:
+            log.info("could not read a thread in %s: %s", question.channel, slack_error(error))
+            return None
+        superseded = noted.answer_id if noted else None
+        replies = replies_to(question.ts, thread, superseded=superseded)
+        return replies[0].ts if is_complete(replies) else None
 
     def _ask(
         self,
@@ -161,7 +184,8 @@ class Delivery:
             log.warning("answer %s failed: %s", answer.id, answer.reason)
             runbook = None  # the runbook stays: it helps more than a failure line
         messages = list(self.render(answer))
-        messages[0] = with_notes(messages[0], unread_notes(question))
+        notes = [*unread_notes(question), *([NOT_KEPT] if self.journal.is_away else [])]
+        messages[0] = with_notes(messages[0], notes)
         # The answer is recorded before anybody can press its buttons. Later only its timestamp in
         # Slack is added, so that an early click is kept.
         record(lambda: self.journal.record(question, answer, None), answer.id)

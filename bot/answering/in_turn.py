@@ -9,6 +9,7 @@ from typing import ParamSpec, TypeVar
 
 from bot.answering.workers import Workers
 from bot.slack.place import PLACE
+from ingest.errors import FootnoteError
 
 _UNLIMITED = 1_000_000_000
 _FOREVER = 3_600.0
@@ -17,21 +18,28 @@ Given = ParamSpec("Given")
 Result = TypeVar("Result")
 
 
+class ProcessEnds(FootnoteError):
+    """Work came when the process no longer does any; Slack delivers an event again."""
+
+
 class InTurn(Executor):
     """An executor for ``PLACE``: work that other work hands over belongs to the same channel."""
 
     def __init__(self, threads: int) -> None:
         self._workers = Workers(threads, _UNLIMITED, reserve=0)
+        self._is_cancelled = False
 
     def submit(
         self, fn: Callable[Given, Result], /, *args: Given.args, **kwargs: Given.kwargs
     ) -> Future[Result]:
-        """Queue the work. Raises RuntimeError after ``shutdown``."""
+        """Queue the work. Raises ProcessEnds after ``shutdown``."""
         future: Future[Result] = Future()
         place = PLACE.get()
 
         def work() -> None:
             PLACE.set(place)
+            if self._is_cancelled:
+                future.cancel()
             if not future.set_running_or_notify_cancel():
                 return
             try:
@@ -42,12 +50,10 @@ class InTurn(Executor):
                 future.set_result(result)
 
         if not self._workers.submit(work, place):
-            raise RuntimeError("cannot schedule new futures after shutdown")
+            raise ProcessEnds("the process is ending")
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Accept no more work, and wait for the rest unless told otherwise. Nothing is cancelled:
-        the threads are daemons, which do not delay the exit.
-        """
-        del cancel_futures
+        """Accept no more work; wait for what is under way, or cancel what has not begun."""
+        self._is_cancelled = cancel_futures
         self._workers.drain(_FOREVER if wait else 0.0)

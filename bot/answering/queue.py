@@ -99,6 +99,7 @@ class AnswerQueue:
         pending.status.close()
         if self._workers.is_closed:
             self._journal.release(pending.key)
+            self._tell_restarting([pending.reply])
             return True  # the next process answers it
         return False
 
@@ -148,7 +149,7 @@ class AnswerQueue:
             return NoStatus()
         ahead = self._workers.ahead(question.channel)
         line = waiting(ahead) if ahead else THINKING
-        return self._statuses.open(question.channel, question.thread_ts, line)
+        return self._statuses.open(question.key, question.thread_ts, line)
 
     def _leave(self) -> None:
         with self._lock:
@@ -157,9 +158,29 @@ class AnswerQueue:
             self._journal.release(pending.key)
             pending.cancel.set()
             pending.status.close()
-        _tell_restarting([p.reply for p in unfinished if p.reply.question.is_command])
+        self._tell_restarting([pending.reply for pending in unfinished])
         if unfinished:
             log.warning("%d answers are left for the next start", len(unfinished))
+
+    def _tell_restarting(self, replies: Sequence[ReplyPlace]) -> None:
+        """Tell the askers whom the next process cannot answer; all at once, since Slack may hang.
+
+        It does not have the words of private questions, nor what is in this process's memory.
+        """
+        until = time.monotonic() + _CLEARED_WITHIN
+        threads = [
+            threading.Thread(target=self._tell_lost, args=(reply,), daemon=True)
+            for reply in replies
+            if reply.question.is_command or self._journal.is_away
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(max(0.0, until - time.monotonic()))
+
+    def _tell_lost(self, reply: ReplyPlace) -> None:
+        if reply.whisper(RESTARTING):
+            self._journal.finish(reply.question.key, "failed", reason="restarted")
 
     def _cancel(self, pending: _PendingAnswer) -> None:
         pending.cancel.set()
@@ -232,15 +253,3 @@ class AnswerQueue:
     def _forget(self, pending: _PendingAnswer) -> None:
         if self._pending.get(pending.key) is pending:  # else the question was queued again
             del self._pending[pending.key]
-
-
-def _tell_restarting(replies: Sequence[ReplyPlace]) -> None:
-    """Tell those who asked in private that no answer comes; all at once, since Slack may hang."""
-    until = time.monotonic() + _CLEARED_WITHIN
-    threads = [
-        threading.Thread(target=reply.whisper, args=(RESTARTING,), daemon=True) for reply in replies
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(max(0.0, until - time.monotonic()))

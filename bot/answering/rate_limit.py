@@ -5,14 +5,15 @@ for the person who acts. The journal counts them, so that the limits hold across
 all replicas together.
 """
 
-import time
 import uuid
 from dataclasses import dataclass
 
 import sqlalchemy as sa
 
 from bot.journal.claims import Journal
+from bot.journal.clock import Now
 from bot.journal.records import NotedMessage, Rewording
+from bot.journal.standby import Standby, kept
 from bot.question.event import Question
 from bot.reply.wording import too_often
 
@@ -26,6 +27,10 @@ class RateLimit:
     journal: Journal
     user: int
     channel: int
+
+    @property
+    def standby(self) -> Standby | None:
+        return self.journal.standby
 
     def refusal(self, question: Question, *, is_another: bool = False) -> str | None:
         """Return the reason for a refusal, in words for the asker, or None if there is room.
@@ -51,6 +56,7 @@ class RateLimit:
             self._count(user, channel)
         return None
 
+    @kept
     def _wait(
         self,
         own_ts: str,
@@ -59,21 +65,25 @@ class RateLimit:
         most: int,
     ) -> float:
         """Return the seconds until there is room. Refused questions do not count."""
-        since = time.time() - _MINUTE
-        questions = sa.select(NotedMessage.claimed_at).where(
+        age = Now() - NotedMessage.claimed_at
+        questions = sa.select(age).where(
             asked,
-            NotedMessage.claimed_at > since,
             NotedMessage.state != "refused",
             NotedMessage.ts != own_ts,
+            age >= 0,
+            age < _MINUTE,
         )
-        others = sa.select(Rewording.at).where(reworded, Rewording.at > since)
+        age = Now() - Rewording.at
+        others = sa.select(age).where(reworded, age >= 0, age < _MINUTE)
         with self.journal.session() as session:
-            times = [*session.scalars(questions), *session.scalars(others)]
-        times = sorted(at for at in times if at is not None)
-        return times[-most] - since if len(times) >= most else 0.0
+            ages = [*session.scalars(questions), *session.scalars(others)]
+        ages.sort(reverse=True)
+        return _MINUTE - ages[-most] if len(ages) >= most else 0.0
 
+    @kept
     def _count(self, user: str, channel: str) -> None:
-        now = time.time()
+        old = sa.delete(Rewording).where(Rewording.at < Now() - 2 * _MINUTE)
+        row = {"id": uuid.uuid4().hex, "user": user, "channel": channel, "at": Now()}
         with self.journal.session() as session:
-            session.add(Rewording(id=uuid.uuid4().hex, user=user, channel=channel, at=now))
-            session.execute(sa.delete(Rewording).where(Rewording.at < now - 2 * _MINUTE))
+            session.execute(sa.insert(Rewording).values(row))
+            session.execute(old)

@@ -10,13 +10,15 @@ from dataclasses import replace
 
 from bot.answering.decide import QuestionHandler
 from bot.answering.short_replies import ReplyInThread, ShortReplies
+from bot.journal.agent_sessions import AgentSessions
 from bot.journal.claims import MAX_ATTEMPTS, Journal
 from bot.journal.records import NotedMessage
 from bot.question.event import Question, by_hand, read_question
 from bot.question.thread import ThreadReader, replies_to
 from bot.question.thread_message import ThreadMessage
-from bot.reply.status import Statuses
-from bot.reply.wording import given_up
+from bot.reply.in_private import say_later
+from bot.reply.status import Session, Statuses
+from bot.reply.wording import LOST, given_up
 from bot.slack.clients import SLACK_FAILED, may_heal, slack_error
 from bot.slack.identity import Identity
 
@@ -30,14 +32,16 @@ class Recovery:
         journal: Journal,
         handler: QuestionHandler,
         statuses: Statuses,
+        sessions: AgentSessions,
         short: ShortReplies,
         in_thread: ReplyInThread,
     ) -> None:
         self._threads, self._journal, self._handler = threads, journal, handler
-        self._statuses, self._short, self._in_thread = statuses, short, in_thread
+        self._statuses, self._sessions = statuses, sessions
+        self._short, self._in_thread = short, in_thread
 
     def recover(self, *, at_start: bool) -> None:
-        """Answer questions that a dead process left behind."""
+        """Answer questions that a dead process left behind, and end the sessions that it left."""
         for noted in self._journal.unfinished(at_start=at_start):
             try:
                 self._recover(noted)
@@ -47,9 +51,14 @@ class Recovery:
                     self._journal.ignore(noted.key, slack_error(error))
                     self._statuses.clear(noted.channel, noted.thread_ts)
 
+        for left in self._sessions.left():
+            if not self._statuses.is_open(left.key):
+                state: Session = "closed" if left.session == "closed" else "active"
+                self._statuses.end_session(left.key, left.thread_ts, state)
+
     def _recover(self, noted: NotedMessage) -> None:
-        if noted.origin == "command":  # only the dead process had the question's words
-            self._journal.ignore(noted.key, "asked in private")
+        if noted.origin == "command":
+            self._tell_lost(noted)
             return
         thread = self._threads.read(noted.channel, noted.thread_ts)
         question = find_question(noted, thread, self._threads.me)
@@ -64,6 +73,17 @@ class Recovery:
             self._tell_given_up(question)
         # The dead process may have left a status, and nobody else clears it.
         self._statuses.clear(noted.channel, noted.thread_ts)
+
+    def _tell_lost(self, noted: NotedMessage) -> None:
+        """Tell who asked in private: only the dead process had the words of the question."""
+        if noted.response_url is None or noted.attempts >= MAX_ATTEMPTS:
+            self._journal.ignore(noted.key, "asked in private")
+        elif self._journal.claim(noted.key):  # of all replicas one says it
+            client = self._threads.client
+            if say_later(noted.response_url, LOST, client.proxy):
+                self._journal.finish(noted.key, "failed", reason="interrupted")
+            else:
+                self._journal.release(noted.key)
 
     def _tell_given_up(self, question: Question) -> None:
         reference = uuid.uuid4().hex[:8]

@@ -12,7 +12,7 @@ from bot.answering.short_replies import ReplyInThread
 from bot.answering.stop import Stopper
 from bot.journal.claims import Journal
 from bot.question.event import Question
-from bot.question.policy import Decision
+from bot.question.policy import NOT_PART, Decision
 from bot.question.thread import ThreadReader, replies_to
 from bot.question.thread_message import ThreadMessage
 from bot.reply.again_button import offer_again
@@ -57,6 +57,8 @@ class Reviser:
         if thread is None:
             return
         decision = self._decider.by_thread(question, thread)
+        if not thread and decision.reason == NOT_PART:  # only the thread shows what it is part of
+            decision = Decision("answer")
         if noted.state == "claimed":
             self._revise_pending(question, decision)
         elif decision.action == "answer" and noted.answer_id:
@@ -73,8 +75,8 @@ class Reviser:
             return self._threads.read(question.channel, question.thread_ts)
         except SLACK_FAILED as error:
             log.warning("could not read a thread in %s: %s", question.channel, slack_error(error))
-            # A mention under way can be decided without its thread.
-            return [] if question.is_called and not is_answered else None
+            # A question under way can be answered without its thread as it is now.
+            return None if is_answered else []
 
     def _revise_pending(self, question: Question, decision: Decision) -> None:
         if decision.action == "answer":

@@ -118,5 +118,5 @@ def record(write: Callable[[], None], answer_id: str) -> None:
     """
     try:
         write()
-    except JournalError:
-        log.exception("answer %s is not in the journal", answer_id)
+    except JournalError as error:
+        log.warning("answer %s is not in the journal: %s", answer_id, error)

@@ -10,8 +10,16 @@ from sqlalchemy.orm import Session
 
 from agent.answer import Answer
 from agent.conversation import Turn
-from bot.journal.database import explained, insert
-from bot.journal.records import AnswerRecord, AnswerText, HumanCall, Vote, answer_record
+from bot.journal.database import JournalError, check_file, explained, insert
+from bot.journal.records import (
+    AnswerRecord,
+    AnswerText,
+    HumanCall,
+    JournalSession,
+    Vote,
+    answer_record,
+)
+from bot.journal.standby import Standby, kept
 from bot.question.event import Question
 
 
@@ -21,20 +29,43 @@ class Archive:
     def __init__(self, engine: sa.Engine, *, store_text: bool) -> None:
         self._engine = engine
         self._store_text = store_text
+        self.standby: Standby | None = None
+        """The place of messages while the database cannot be used."""
 
     def close(self) -> None:
+        if self.standby:
+            self.standby.close()
         self._engine.dispose()
+
+    @property
+    def is_away(self) -> bool:
+        """True while the database cannot be used, so that messages are kept in memory."""
+        return self.standby is not None and self.standby.is_away
 
     @contextmanager
     def session(self) -> Iterator[Session]:
         """Yield a session inside one transaction. Raises JournalError."""
-        with (
-            explained(self._engine),
-            Session(self._engine, expire_on_commit=False) as session,
-            session.begin(),
-        ):
-            yield session
+        standby = self.standby
+        if standby and standby.is_here:
+            with standby.session() as session:
+                yield session
+            return
+        try:
+            with (
+                explained(self._engine),
+                JournalSession(self._engine, expire_on_commit=False) as session,
+            ):
+                check_file(self._engine)
+                with session.begin():
+                    yield session
+                if standby:
+                    standby.copy(session)
+        except JournalError as error:
+            if standby:
+                standby.went_away(error)
+            raise
 
+    @kept
     def record(
         self,
         question: Question,
@@ -56,6 +87,7 @@ class Archive:
                     )
                 )
 
+    @kept
     def place(self, answer_id: str, reply_ts: str) -> None:
         """Store the timestamp of the reply that carries an answer."""
         with self.session() as session:

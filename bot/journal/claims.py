@@ -32,23 +32,25 @@ import time
 import uuid
 from collections.abc import Collection
 from contextlib import suppress
-from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
 
 from bot.journal.archive import Archive
-from bot.journal.database import insert, open_database
-from bot.journal.records import AnswerText, NotedMessage
+from bot.journal.clock import Now
+from bot.journal.database import explained, insert, mend_file, open_database
+from bot.journal.leases import Leases, lapsed
+from bot.journal.not_taken import NotTaken
+from bot.journal.records import NotedMessage, noted_row
+from bot.journal.retention import TIDY_SECONDS, delete_old, forget_addresses
+from bot.journal.standby import Standby, kept
 from bot.question.event import Key, Question
 
 LEASE_SECONDS = 90.0
 MAX_ATTEMPTS = 3
-_KEEP_SECONDS = 30 * 86_400.0
-"""Seconds until messages and texts are deleted."""
 _RECOVER_SECONDS = 86_400.0
 """Seconds after which an unanswered question is not answered any more."""
 _NOTED_SECONDS = 60.0
@@ -60,62 +62,65 @@ _UNPOSTED = "unposted: "
 FinalState = Literal["answered", "refused", "failed", "stopped"]
 
 
-@dataclass(frozen=True, slots=True)
-class NotTaken:
-    """A reply that Slack has not accepted."""
-
-    channel: str
-    code: str
-    """Slack's error."""
-    noted_at: float
-    """Time of the question, in seconds since 1970."""
-    is_waiting: bool
-    """True if the post will be repeated, False if Slack's refusal was final."""
-
-    def __str__(self) -> str:
-        state = "waits for Slack" if self.is_waiting else "was refused"
-        return f"to a question of {self._moment} in {self.channel} {state}: {self.code}"
-
-    def to_json(self) -> dict[str, object]:
-        return {
-            "channel": self.channel,
-            "code": self.code,
-            "asked_at": self._moment,
-            "waiting": self.is_waiting,
-        }
-
-    @property
-    def _moment(self) -> str:
-        return datetime.fromtimestamp(self.noted_at, UTC).isoformat(timespec="seconds")
-
-
 class Journal(Archive):
     """The journal, shared by threads, and by replicas through a database server."""
 
-    def __init__(self, engine: sa.Engine, *, alone: bool, store_text: bool = False) -> None:
+    def __init__(
+        self,
+        engine: sa.Engine,
+        *,
+        alone: bool,
+        store_text: bool = False,
+        answer_days: float | None = 0.0,
+        has_standby: bool = False,
+    ) -> None:
         super().__init__(engine, store_text=store_text)
-        self._alone = alone
+        self._alone, self._answer_days = alone, answer_days
         self._me = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
+        self._leases = Leases()
+        self._tidy_at = time.monotonic() + TIDY_SECONDS
         with self.session() as session:
-            old = time.time() - _KEEP_SECONDS
-            session.execute(sa.delete(NotedMessage).where(NotedMessage.noted_at < old))
-            session.execute(sa.delete(AnswerText).where(AnswerText.at < old))
+            delete_old(session, answer_days)
             if alone:  # this process owns the data folder, so the holders of claims are dead
                 session.execute(
                     sa.update(NotedMessage)
                     .where(NotedMessage.state == "claimed")
                     .values(state="noted", owner=None)
                 )
+        if has_standby:
+            self.standby = Standby(self._write_back)
 
+    def tidy(self) -> None:
+        """Delete what is older than the journal may keep; most of it once an hour."""
+        if self.is_away:
+            return
+        with self.session() as session:
+            forget_addresses(session)
+        if time.monotonic() < self._tidy_at:
+            return
+        self._tidy_at = time.monotonic() + TIDY_SECONDS
+        with self.session() as session:
+            delete_old(session, self._answer_days)
+        if self.standby:
+            self.standby.tidy()
+
+    def _write_back(self, standby: Standby) -> None:
+        mend_file(self._engine)
+        with explained(self._engine), Session(self._engine) as session, session.begin():
+            session.execute(sa.select(sa.func.count()).select_from(NotedMessage))
+            standby.write(session, self._me, LEASE_SECONDS)
+
+    @kept
     def note(self, question: Question) -> None:
         """Store a message that may need an answer; a repeated call only adds missing facts."""
         with self.session() as session:
-            if insert(session, NotedMessage, **_noted(question)):
-                return
+            is_new = insert(session, NotedMessage, **noted_row(question))
             row = session.get(NotedMessage, _primary(question.key))
+            if is_new:
+                return
             if row is None:  # another ts has this gesture already
                 twin = {"gesture": None, "state": "ignored", "attempts": MAX_ATTEMPTS}
-                insert(session, NotedMessage, **{**_noted(question), **twin})
+                insert(session, NotedMessage, **{**noted_row(question), **twin})
                 return
             row.is_mention = row.is_mention or question.is_mention
             with suppress(IntegrityError), session.begin_nested():  # another ts may have it
@@ -124,7 +129,8 @@ class Journal(Archive):
     def claim(self, key: Key) -> bool:
         """Claim a message; return True for one caller only, across all replicas."""
         has_attempts = NotedMessage.attempts < MAX_ATTEMPTS
-        return self._claim(key, _free() & has_attempts, attempts=NotedMessage.attempts + 1)
+        free = self._leases.free(key, LEASE_SECONDS) & has_attempts
+        return self._claim(key, free, attempts=NotedMessage.attempts + 1)
 
     def claim_again(self, key: Key, payer: str | None = None) -> bool:
         """Claim an answered message again, because ``payer`` asked for another answer.
@@ -135,10 +141,14 @@ class Journal(Archive):
         return self._claim(key, NotedMessage.state == "answered", attempts=1, **values)
 
     def _claim(self, key: Key, where: sa.ColumnElement[bool], **values: object) -> bool:
-        now = time.time()
+        now = Now()
         lease = {"owner": self._me, "lease_until": now + LEASE_SECONDS, "claimed_at": now}
-        return self._change(key, where, state="claimed", reason=None, **{**lease, **values})
+        is_mine = self._change(key, where, state="claimed", reason=None, **{**lease, **values})
+        if is_mine:
+            self._leases.extend([key], LEASE_SECONDS)
+        return is_mine
 
+    @kept
     def holds(self, key: Key) -> bool:
         """Return True unless the question was deleted or another process has claimed it."""
         with self.session() as session:
@@ -159,6 +169,7 @@ class Journal(Archive):
         """Record that Slack does not accept an answer; ``code`` is Slack's error."""
         self._change(key, self._mine(), reason=f"{_UNPOSTED}{code}")
 
+    @kept
     def replies_not_taken(self, since: float) -> list[NotTaken]:
         """Return replies that wait for Slack, and those that Slack refused after ``since``."""
         waiting = (NotedMessage.state == "claimed") & NotedMessage.reason.startswith(_UNPOSTED)
@@ -166,7 +177,7 @@ class Journal(Archive):
         recently = refused & (NotedMessage.finished_at >= since)
         query = sa.select(NotedMessage).where(waiting | recently).order_by(NotedMessage.noted_at)
         with self.session() as session:
-            return [_not_taken(row) for row in session.scalars(query)]
+            return [NotTaken.of(row, _UNPOSTED) for row in session.scalars(query)]
 
     def _mine(self) -> sa.ColumnElement[bool]:
         return (NotedMessage.state == "claimed") & (NotedMessage.owner == self._me)
@@ -180,7 +191,7 @@ class Journal(Archive):
         open_ = NotedMessage.state.in_(("noted", "claimed"))
         is_exhausted = NotedMessage.attempts >= MAX_ATTEMPTS
         return self._change(
-            key, open_ & is_exhausted, state="failed", reason=_GIVEN_UP, finished_at=time.time()
+            key, open_ & is_exhausted, state="failed", reason=_GIVEN_UP, finished_at=Now()
         )
 
     def finish(
@@ -199,16 +210,17 @@ class Journal(Archive):
             reason=reason,
             reply_ts=reply_ts,
             answer_id=answer_id,
-            finished_at=time.time(),
+            finished_at=Now(),
         )
 
     def found_answered(self, key: Key, reply_ts: str) -> None:
         """Record a reply that a dead process posted before it could record it."""
-        self._change(key, _free(), state="answered", reply_ts=reply_ts, finished_at=time.time())
+        values = {"reply_ts": reply_ts, "finished_at": Now()}
+        self._change(key, self._leases.free(key, LEASE_SECONDS), state="answered", **values)
 
     def ignore(self, key: Key, reason: str) -> None:
         """Record that a message needs no answer; a later event of it may still get one."""
-        undecided = (NotedMessage.state == "noted") | _abandoned()
+        undecided = (NotedMessage.state == "noted") | self._leases.abandoned(key, LEASE_SECONDS)
         self._change(key, undecided, state="ignored", reason=reason)
 
     def delete(self, key: Key) -> None:
@@ -225,10 +237,12 @@ class Journal(Archive):
         open_ = NotedMessage.state.in_(("noted", "claimed"))
         self._change(key, open_, state="ignored", reason=reason, owner=None)
 
+    @kept
     def message(self, key: Key) -> NotedMessage | None:
         with self.session() as session:
             return session.get(NotedMessage, _primary(key))
 
+    @kept
     def in_thread(self, team: str, channel: str, thread_ts: str) -> list[NotedMessage]:
         """Return the messages of a thread that are claimed or answered."""
         with self.session() as session:
@@ -243,6 +257,7 @@ class Journal(Archive):
                 )
             )
 
+    @kept
     def renew(self, keys: Collection[Key]) -> None:
         """Extend the leases of these claims of this process."""
         these = sa.tuple_(NotedMessage.team, NotedMessage.channel, NotedMessage.ts).in_(
@@ -252,90 +267,78 @@ class Journal(Archive):
             session.execute(
                 sa.update(NotedMessage)
                 .where(NotedMessage.state == "claimed", NotedMessage.owner == self._me, these)
-                .values(lease_until=time.time() + LEASE_SECONDS)
+                .values(lease_until=Now() + LEASE_SECONDS)
             )
+        self._leases.extend(keys, LEASE_SECONDS)
 
+    @kept
     def unfinished(self, *, at_start: bool) -> list[NotedMessage]:
         """Return messages that a dead process left unanswered, oldest first.
 
         They include messages without attempts left, whose askers still need a reply.
         """
-        now = time.time()
-        quiet = now if at_start and self._alone else now - _NOTED_SECONDS
-        is_unanswered = ((NotedMessage.state == "noted") & (NotedMessage.noted_at <= quiet)) | (
-            (NotedMessage.state == "claimed") & (NotedMessage.lease_until < now)
+        now = Now()
+        noted = NotedMessage.state == "noted"
+        if not (at_start and self._alone):
+            # A clock that was put back has left times in the future.
+            noted &= (NotedMessage.noted_at < now - _NOTED_SECONDS) | (NotedMessage.noted_at > now)
+        is_unanswered = noted if self.is_away else noted | lapsed(LEASE_SECONDS)
+        query = (
+            sa.select(NotedMessage)
+            .where(is_unanswered, NotedMessage.noted_at > now - _RECOVER_SECONDS)
+            .order_by(NotedMessage.noted_at)
         )
         with self.session() as session:
-            return list(
-                session.scalars(
-                    sa.select(NotedMessage)
-                    .where(
-                        is_unanswered,
-                        NotedMessage.noted_at > now - _RECOVER_SECONDS,
-                    )
-                    .order_by(NotedMessage.noted_at)
-                )
-            )
+            rows = list(session.scalars(query))
+        return [row for row in rows if row.state == "noted" or not self._leases.holds(row.key)]
 
-    def _change(self, key: Key, where: sa.ColumnElement[bool], **values: object) -> bool:
+    @kept
+    def _change(self, key: Key, where: sa.ColumnElement[bool], /, **values: object) -> bool:
+        state = values.get("state")
+        if state not in (None, "noted", "claimed"):
+            values["response_url"] = None
+        if state not in (None, "claimed"):
+            self._leases.end(key)
+        change = sa.update(NotedMessage).where(
+            NotedMessage.team == key.team,
+            NotedMessage.channel == key.channel,
+            NotedMessage.ts == key.ts,
+            where,
+        )
         with self.session() as session:
-            result = session.execute(
-                sa.update(NotedMessage)
-                .where(
-                    NotedMessage.team == key.team,
-                    NotedMessage.channel == key.channel,
-                    NotedMessage.ts == key.ts,
-                    where,
-                )
-                .values(**values)
+            changed = session.scalars(
+                change.values(**values)
+                .returning(NotedMessage)
+                .execution_options(synchronize_session=False)
             )
-            return bool(getattr(result, "rowcount", 0))
+            return bool(changed.all())
 
 
 def open_journal(
-    database_url: str | None, data_dir: Path, *, alone: bool = True, store_text: bool = False
+    database_url: str | None,
+    data_dir: Path,
+    *,
+    alone: bool = True,
+    store_text: bool = False,
+    answer_days: float = 0.0,
+    has_standby: bool = False,
 ) -> Journal:
     """Open the journal in this database, or in the data folder for None.
 
-    ``alone=False`` leaves the claims of a bot that runs beside this process untouched. Raises
-    JournalError, SettingsError and DataFolderError.
+    ``alone=False`` leaves all rows of a bot that runs beside this process untouched. With
+    ``has_standby``, messages are kept in memory while the database cannot be used. Answers are
+    kept for ``answer_days`` if that is longer than all else. Raises JournalError, SettingsError
+    and DataFolderError.
     """
-    engine = open_database(database_url, data_dir)
-    return Journal(engine, alone=alone and database_url is None, store_text=store_text)
-
-
-def _abandoned() -> sa.ColumnElement[bool]:
-    """SQL condition that a message is claimed, and the lease has run out."""
-    return (NotedMessage.state == "claimed") & (NotedMessage.lease_until < time.time())
-
-
-def _free() -> sa.ColumnElement[bool]:
-    """SQL condition that a message can be claimed."""
-    return NotedMessage.state.in_(("noted", "ignored")) | _abandoned()
-
-
-def _not_taken(row: NotedMessage) -> NotTaken:
-    code = (row.reason or "").removeprefix(_UNPOSTED)
-    return NotTaken(row.channel, code, row.noted_at, row.state == "claimed")
+    engine = open_database(database_url, data_dir, is_brief=has_standby)
+    return Journal(
+        engine,
+        alone=alone and database_url is None,
+        store_text=store_text,
+        answer_days=answer_days if alone else None,
+        has_standby=has_standby,
+    )
 
 
 def _primary(key: Key) -> tuple[str, str, str]:
     return (key.team, key.channel, key.ts)
-
-
-def _noted(question: Question) -> dict[str, object]:
-    return {
-        "team": question.team,
-        "channel": question.channel,
-        "ts": question.ts,
-        "thread_ts": question.thread_ts,
-        "user": question.user,
-        "channel_type": question.channel_type,
-        "is_mention": question.is_mention,
-        "is_shared": bool(question.is_shared),
-        "gesture": question.gesture,
-        "origin": question.origin,
-        "about": question.about,
-        "state": "noted",
-        "noted_at": time.time(),
-    }

@@ -7,7 +7,7 @@ default. Any other difference is an error of one line.
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import (
     ArgumentError,
     DBAPIError,
+    DisconnectionError,
     NoSuchModuleError,
     OperationalError,
     SQLAlchemyError,
@@ -29,6 +30,10 @@ JOURNAL_FILE = "journal.sqlite"
 """File in the data folder, used if no database server is configured."""
 RESTART_SECONDS = 10.0
 """Seconds to wait for a database that was reachable before; a server restarts faster."""
+BRIEF_SECONDS = 2.0
+"""Seconds to wait for a database if messages can be kept in memory: Slack waits for three."""
+_LOCKED_SECONDS = 15.0
+"""Seconds to wait for a file that another process has locked."""
 _RETRY_SECONDS = 0.25
 _SCHEMA_LOCK = 7_203_311
 """Number of the database lock under which one process at a time creates the tables."""
@@ -50,6 +55,33 @@ class JournalError(FootnoteError):
     """The journal's database cannot be read or written."""
 
 
+class FileGone(JournalError):
+    """The journal's file was removed while it was in use."""
+
+
+def check_file(engine: sa.Engine) -> None:
+    """Raise FileGone if the file of an open SQLite database does not exist any more."""
+    file = engine.url.database if engine.dialect.name == "sqlite" else None
+    if file and not Path(file).exists():
+        raise FileGone(f"the journal {file} was removed: it is made again")
+
+
+def mend_file(engine: sa.Engine) -> None:
+    """Make the file and the tables of an open database again if they are gone.
+
+    Raises JournalError.
+    """
+    try:
+        check_file(engine)
+    except FileGone:
+        engine.dispose()
+    else:
+        return
+    with suppress(OSError):  # the database tells what is wrong with its folder
+        Path(str(engine.url.database)).parent.mkdir(parents=True, exist_ok=True)
+    _make_tables(engine)
+
+
 @contextmanager
 def explained(engine: sa.Engine) -> Iterator[None]:
     """Turn errors of the database into JournalError."""
@@ -59,7 +91,7 @@ def explained(engine: sa.Engine) -> Iterator[None]:
         raise JournalError(_explanation(engine, error)) from error
 
 
-def insert(session: Session, table: type[Base], **values: object) -> bool:
+def insert(session: Session, table: type[Base], /, **values: object) -> bool:
     """Add a row; return False if its key exists, perhaps since a moment ago."""
     new = _INSERTS[session.get_bind().dialect.name](table).values(**values)
     return bool(session.scalar(new.on_conflict_do_nothing().returning(sa.true())))
@@ -89,8 +121,10 @@ def _explanation(engine: sa.Engine, error: Exception) -> str:
 _OTHER_FILE = "if another version of Footnote made it, move it away; a new one will be created"
 
 
-def open_database(database_url: str | None, data_dir: Path) -> sa.Engine:
+def open_database(database_url: str | None, data_dir: Path, *, is_brief: bool = False) -> sa.Engine:
     """Open this database, or SQLite in the data folder for None.
+
+    ``is_brief``: later calls wait only shortly for a database that is locked or away.
 
     Raises SettingsError, DataFolderError or JournalError.
     """
@@ -100,16 +134,16 @@ def open_database(database_url: str | None, data_dir: Path) -> sa.Engine:
         except OSError as error:
             raise DataFolderError(data_dir, error.strerror) from error
         url = sa.URL.create("sqlite", database=str(data_dir / JOURNAL_FILE))
-        return _with_tables(_sqlite(url))
+        return _with_tables(_sqlite(url, is_brief))
     scheme, separator, rest = database_url.partition("://")
     if scheme == "postgres":  # the form that hosting services use
         scheme = "postgresql"
     try:
         parsed = sa.make_url(f"{scheme}{separator}{rest}")
         if parsed.get_backend_name() == "sqlite":
-            return _with_tables(_sqlite(parsed))
+            return _with_tables(_sqlite(parsed, is_brief))
         if parsed.get_backend_name() == "postgresql":
-            return _with_tables(_postgres(parsed))
+            return _with_tables(_postgres(parsed, is_brief))
     except (ArgumentError, NoSuchModuleError, ValueError) as error:
         raise _no_address() from error
     except ImportError as error:
@@ -127,13 +161,17 @@ def _no_address() -> SettingsError:
     )
 
 
+def _make_tables(engine: sa.Engine) -> None:
+    with explained(engine), engine.begin() as connection:
+        if engine.dialect.name == "postgresql":
+            connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_SCHEMA_LOCK)))
+        Base.metadata.create_all(connection)
+        _add_columns(connection)
+
+
 def _with_tables(engine: sa.Engine) -> sa.Engine:
     try:
-        with explained(engine), engine.begin() as connection:
-            if engine.dialect.name == "postgresql":
-                connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_SCHEMA_LOCK)))
-            Base.metadata.create_all(connection)
-            _add_columns(connection)
+        _make_tables(engine)
     except BaseException:
         engine.dispose()
         raise
@@ -173,16 +211,17 @@ def _of_another_version(connection: sa.Connection, table: str, column: str) -> J
     )
 
 
-def _postgres(url: sa.URL) -> sa.Engine:
+def _postgres(url: sa.URL, is_brief: bool) -> sa.Engine:
     missing = {name: value for name, value in _LIBPQ.items() if name not in url.query}
     url = url.set(drivername="postgresql+psycopg").update_query_dict(missing)
     engine = sa.create_engine(url, pool_pre_ping=True, hide_parameters=True)
+    patience = BRIEF_SECONDS if is_brief else RESTART_SECONDS
     was_there = False
 
     @sa.event.listens_for(engine, "do_connect")
     def _patiently(dialect: Any, _record: object, args: Any, parameters: Any) -> Any:
         nonlocal was_there
-        until = time.monotonic() + (RESTART_SECONDS if was_there else 0.0)
+        until = time.monotonic() + (patience if was_there else 0.0)
         while True:
             try:
                 connection = dialect.connect(*args, **parameters)
@@ -197,14 +236,21 @@ def _postgres(url: sa.URL) -> sa.Engine:
     return engine
 
 
-def _sqlite(url: sa.URL) -> sa.Engine:
-    engine = sa.create_engine(url, connect_args={"timeout": 15}, hide_parameters=True)
+def _sqlite(url: sa.URL, is_brief: bool) -> sa.Engine:
+    patience = BRIEF_SECONDS if is_brief else _LOCKED_SECONDS
+    engine = sa.create_engine(url, connect_args={"timeout": patience}, hide_parameters=True)
 
     @sa.event.listens_for(engine, "connect")
-    def _connected(connection: Any, _record: object) -> None:
+    def _connected(connection: Any, record: Any) -> None:
+        record.info["file"] = _inode(url)
         connection.isolation_level = None  # transactions are opened below, not by the driver
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=NORMAL")
+
+    @sa.event.listens_for(engine, "checkout")
+    def _checked_out(_connection: object, record: Any, _proxy: object) -> None:
+        if record.info["file"] != _inode(url):
+            raise DisconnectionError("another file is in the place of the one that was opened")
 
     @sa.event.listens_for(engine, "begin")
     def _begun(connection: sa.Connection) -> None:
@@ -212,3 +258,10 @@ def _sqlite(url: sa.URL) -> sa.Engine:
         connection.exec_driver_sql("BEGIN IMMEDIATE")
 
     return engine
+
+
+def _inode(url: sa.URL) -> int | None:
+    try:
+        return Path(url.database).stat().st_ino if url.database else None
+    except OSError:
+        return None

@@ -9,9 +9,10 @@ import time
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column
 
 from agent.answer import Answer
+from bot.journal.clock import Now
 from bot.question.event import Key, Question
 
 
@@ -37,6 +38,7 @@ class NotedMessage(Base):
         sa.UniqueConstraint("team", "channel", "gesture"),
         sa.Index("messages_by_state", "state", "noted_at"),
         sa.Index("messages_by_thread", "team", "channel", "thread_ts"),
+        sa.Index("messages_in_session", "session"),
     )
 
     team: Mapped[str] = mapped_column(primary_key=True)
@@ -62,6 +64,10 @@ class NotedMessage(Base):
     answer_id: Mapped[str | None]
     payer: Mapped[str | None]
     """Id of the person who asked for another answer. None: whoever wrote the message."""
+    response_url: Mapped[str | None]
+    """Address for words to the asker of a command: a credential, emptied when the question ends."""
+    session: Mapped[str | None]
+    """State that the agent session of the thread still has to get; None if it has ended."""
 
     @property
     def key(self) -> Key:
@@ -183,6 +189,26 @@ class CitedChunkText(Base):
     at: Mapped[float] = mapped_column(index=True)
 
 
+def noted_row(question: Question) -> dict[str, object]:
+    """Return the values of a message that is noted now."""
+    return {
+        "team": question.team,
+        "channel": question.channel,
+        "ts": question.ts,
+        "thread_ts": question.thread_ts,
+        "user": question.user,
+        "channel_type": question.channel_type,
+        "is_mention": question.is_mention,
+        "is_shared": bool(question.is_shared),
+        "gesture": question.gesture,
+        "origin": question.origin,
+        "about": question.about,
+        "state": "noted",
+        "noted_at": Now(),
+        "response_url": question.response_url or None,
+    }
+
+
 def answer_record(question: Question, answer: Answer, reply_ts: str | None) -> AnswerRecord:
     """Return the row of an answer, without its words."""
     private = question.origin == "command"  # a private answer is in no thread before it is shared
@@ -210,3 +236,18 @@ def answer_record(question: Question, answer: Answer, reply_ts: str | None) -> A
         unsupported=len(answer.unsupported),
         trace=answer.trace.to_json(),
     )
+
+
+class JournalSession(Session):
+    """A session that keeps the messages that it has read or written, until it closes."""
+
+    @property
+    def messages(self) -> list[NotedMessage]:
+        kept: list[NotedMessage] = self.info.setdefault("messages", [])
+        return kept
+
+
+@sa.event.listens_for(JournalSession, "loaded_as_persistent")
+def _loaded(session: JournalSession, row: object) -> None:
+    if isinstance(row, NotedMessage):
+        session.messages.append(row)

@@ -7,6 +7,7 @@ and Slack delivers the event again.
 
 import logging
 import re
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
@@ -14,10 +15,14 @@ from dataclasses import dataclass
 from slack_bolt import Ack, App, BoltRequest, BoltResponse
 from slack_sdk import WebClient
 
+from bot.answering.in_turn import ProcessEnds
+from bot.journal.database import JournalError
 from bot.reading.block_text import SlackJson
 from ingest.errors import FootnoteError
 
 log = logging.getLogger(__name__)
+
+_BRIEF_SECONDS = 60.0
 
 ANYTHING = re.compile(r".*", re.DOTALL)
 
@@ -44,6 +49,7 @@ def build_app(
     """Build the app; ``client`` has token and address, ``receive`` sees each delivery first."""
     bolt = logging.getLogger("slack_bolt.footnote")
     bolt.setLevel(logging.ERROR)  # hides a warning about SLACK_BOT_TOKEN
+    bolt.addFilter(BRIEF)
     app = _CheckingApp(
         client=client,
         signing_secret=signing_secret,
@@ -79,10 +85,34 @@ def _log_failure(error: Exception) -> None:
 
     Slack delivers the event again, or the recovery finds it. A FootnoteError is logged in one line.
     """
-    if isinstance(error, FootnoteError):
+    if isinstance(error, JournalError | ProcessEnds):  # the journal itself logs its errors
+        log.debug("not done: %s", error)
+    elif isinstance(error, FootnoteError):
         log.warning("not done: %s", error)
     else:
         log.error("a listener failed", exc_info=error)
+
+
+class _Brief(logging.Filter):
+    """Lets one line a minute of Bolt's and Slack's own reports through, without a traceback."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.next = 0.0
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        now = time.monotonic()
+        if now < self.next:
+            return False
+        self.next = now + _BRIEF_SECONDS
+        error = record.exc_info[1] if record.exc_info else None
+        reason = f" ({type(error).__name__})" if error else ""
+        record.msg, record.args = f"{record.getMessage().splitlines()[0]}{reason}", ()
+        record.exc_info = record.exc_text = None
+        return True
+
+
+BRIEF = _Brief()
 
 
 class _CheckingApp(App):

@@ -99,7 +99,9 @@ class SlackCommands:
             case _:
                 key = self._key(interaction.asker, f"{time.time():.6f}")
                 user, text = interaction.asker.user, interaction.text
-                question = by_hand("command", key, user, text=text)
+                url = interaction.respond.response_url or ""
+                question = by_hand("command", key, user, text=text, response_url=url)
+                self._journal.note(question)
                 interaction.say(LOOKING_UP)
                 shortened = self._shortened(question)
                 self._handler.answer_privately(InPrivate(interaction.respond, question, shortened))

@@ -11,7 +11,8 @@ from datetime import UTC, datetime, timedelta
 
 from bot.blocks.around import ago
 from bot.blocks.elements import code, header, link, section
-from bot.journal.claims import Journal, NotTaken
+from bot.journal.claims import Journal
+from bot.journal.not_taken import NotTaken
 from bot.journal.records import AnswerRecord
 from bot.listeners.bolt import BoltListener
 from bot.reading.block_text import SlackJson, string

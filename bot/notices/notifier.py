@@ -5,6 +5,7 @@ import threading
 from collections.abc import Callable
 
 from bot.journal.claims import Journal
+from bot.journal.database import JournalError
 from bot.notices.changes import Changes
 from bot.notices.digest import Digest
 from bot.notices.ingest_notice import IngestNotice
@@ -60,6 +61,8 @@ class Notices:
             for task in self._tasks:
                 try:
                     task()
+                except JournalError as error:  # the journal itself logs that
+                    log.debug("A notice is delayed: %s", error)
                 except FootnoteError as error:
                     log.warning("A notice is delayed: %s", error)
                 except Exception:  # any failure: a database may be down for a while

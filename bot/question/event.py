@@ -59,6 +59,8 @@ class Question:
     """Timestamp of the message that a shortcut was used on."""
     payer: str | None = None
     """Id of the person who edited the question or asked again. None: whoever wrote it."""
+    response_url: str = field(default="", repr=False, compare=False)
+    """Address for words to the asker of a command: a credential for half an hour."""
 
     @property
     def key(self) -> Key:
@@ -189,6 +191,7 @@ def by_hand(
     text: str = "",
     thread_ts: str | None = None,
     about: str | None = None,
+    response_url: str = "",
 ) -> Question:
     """Return the question of a command, or of a shortcut used on the message ``about``."""
     return Question(
@@ -203,6 +206,7 @@ def by_hand(
         is_mention=True,
         origin=origin,
         about=about,
+        response_url=response_url,
     )
 
 

@@ -92,6 +92,15 @@ def say(
     )
 
 
+def say_later(response_url: str, text: str, proxy: str | None) -> bool:
+    """Show a line to a person who acted some time ago.
+
+    Return False if Slack does not accept it now, and may accept it later.
+    """
+    code = say(Respond(response_url=response_url, proxy=proxy), text)
+    return code is None or not _may_heal(code)
+
+
 def delete_original(respond: Respond) -> None:
     """Delete the private message that somebody acted on."""
     _send(respond, delete_original=True)

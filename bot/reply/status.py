@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from slack_sdk import WebClient
 
-from bot.slack.clients import SLACK_FAILED, UNAVAILABLE, is_passing, slack_error
+from bot.question.event import Key
+from bot.slack.clients import SLACK_FAILED, UNAVAILABLE, is_passing, may_heal, slack_error
+from ingest.errors import FootnoteError
 from ingest.shorten import shorten_end
 
 if TYPE_CHECKING:
@@ -29,6 +31,9 @@ _SHORT = 60
 """Maximum number of characters of a detail."""
 
 Session = Literal["processing", "active", "closed"]
+Outcome = Literal["done", "failed", "later", "refused"]
+"""A call: done, failed for a moment, refused for now, or refused for good."""
+_SESSION = "agents.sessions.setStatus"
 
 
 class Status(Protocol):
@@ -59,17 +64,24 @@ class NoStatus:
     def close(self) -> None: ...
 
 
+class SessionMarks(Protocol):
+    """The record of agent sessions that still have to end."""
+
+    def mark(self, key: Key, state: str | None) -> None:
+        """Record the state that a session is in or has to get; None once it is over."""
+
+
 class Statuses:
     """Opens statuses. A method that the workspace has refused is not called again."""
 
-    def __init__(self, client: WebClient) -> None:
-        self._client = client
+    def __init__(self, client: WebClient, marks: SessionMarks) -> None:
+        self._client, self._marks = client, marks
         self._refused: set[str] = set()
         self._open: set[ThreadStatus] = set()
         self._lock = threading.Lock()
 
-    def open(self, channel: str, thread_ts: str, line: str) -> "ThreadStatus":
-        status = ThreadStatus(self, channel, thread_ts, line)
+    def open(self, key: Key, thread_ts: str, line: str) -> "ThreadStatus":
+        status = ThreadStatus(self, key, thread_ts, line)
         with self._lock:
             self._open = {status, *(each for each in self._open if each.is_shown)}
         return status
@@ -87,25 +99,52 @@ class Statuses:
 
     def line(self, channel: str, thread_ts: str, line: str) -> bool:
         """Set the thread's status. Return False if Slack refuses it."""
-        return self._try(
+        outcome = self._try(
             "assistant.threads.setStatus",
             lambda: self._client.assistant_threads_setStatus(
                 channel_id=channel, thread_ts=thread_ts, status=line
             ),
         )
+        return outcome in ("done", "failed")
 
-    def session(self, channel: str, thread_ts: str, state: Session) -> bool:
-        """Set the agent session's state. Return False if Slack refuses it."""
+    def session(self, channel: str, thread_ts: str, state: Session) -> Outcome:
+        """Set the agent session's state."""
         return self._try(
-            "agents.sessions.setStatus",
+            _SESSION,
             lambda: self._client.agents_sessions_setStatus(
                 channel_id=channel, thread_ts=thread_ts, status=state
             ),
         )
 
-    def _try(self, method: str, call: Callable[[], object]) -> bool:
-        if method in self._refused:
+    def begin_session(self, key: Key, thread_ts: str) -> bool:
+        """Begin the agent session of a question. Return False if Slack refuses it."""
+        if _SESSION in self._refused:
             return False
+        self._mark(key, "processing")  # before the call: the process may end right after it
+        if self.session(key.channel, thread_ts, "processing") in ("done", "failed"):
+            return True
+        self._mark(key, None)
+        return False
+
+    def end_session(self, key: Key, thread_ts: str, state: Session) -> None:
+        """End the agent session of a question; while Slack fails, its mark stays."""
+        is_left = self.session(key.channel, thread_ts, state) in ("failed", "later")
+        self._mark(key, state if is_left else None)
+
+    def is_open(self, key: Key) -> bool:
+        """Return True while a status of this question is shown here."""
+        with self._lock:
+            return any(status.key == key and status.is_shown for status in self._open)
+
+    def _mark(self, key: Key, state: Session | None) -> None:
+        try:
+            self._marks.mark(key, state)
+        except FootnoteError as error:
+            log.debug("a session is not marked: %s", error)
+
+    def _try(self, method: str, call: Callable[[], object]) -> Outcome:
+        if method in self._refused:
+            return "refused"
         try:
             call()
         except SLACK_FAILED as error:
@@ -113,16 +152,19 @@ class Statuses:
             log.debug("%s refused: %s", method, code)
             if code in UNAVAILABLE:
                 self._refused.add(method)
-            return is_passing(error)
-        return True
+            if is_passing(error):
+                return "failed"
+            return "later" if may_heal(error) else "refused"
+        return "done"
 
 
 class ThreadStatus:
     """The line under a thread: shown and refreshed until it is closed."""
 
-    def __init__(self, statuses: Statuses, channel: str, thread_ts: str, line: str) -> None:
+    def __init__(self, statuses: Statuses, key: Key, thread_ts: str, line: str) -> None:
         self._statuses = statuses
-        self._place = (channel, thread_ts)
+        self.key, self._thread_ts = key, thread_ts
+        self._place = (key.channel, thread_ts)
         self._changed = threading.Condition()
         self._wanted = line
         self._closing = False
@@ -158,7 +200,7 @@ class ThreadStatus:
         self.show(lines[progress.kind])
 
     def _keep(self) -> None:
-        in_session = self._statuses.session(*self._place, "processing")
+        in_session = self._statuses.begin_session(self.key, self._thread_ts)
         current, is_accepted = "", True
         while (line := self._next(current)) is not None:
             if is_accepted and (line or current):
@@ -167,7 +209,7 @@ class ThreadStatus:
         if current and is_accepted:
             self._statuses.line(*self._place, "")
         if in_session:
-            self._statuses.session(*self._place, self.end_state)
+            self._statuses.end_session(self.key, self._thread_ts, self.end_state)
 
     def _next(self, current: str) -> str | None:
         """Wait for the next line: a new one, or the last one before it expires. None at the end."""

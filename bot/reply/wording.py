@@ -25,6 +25,11 @@ UNREADABLE = (
     "Please ask me in words, or mention me again in a moment."
 )
 INTERRUPTED = "I am restarting. The answer continues in a moment."
+LOST = "I was interrupted before I could answer your question. Please ask it again."
+NOT_KEPT = (
+    "I cannot keep track of questions at the moment: if I am restarted now, I lose those that I "
+    "have not answered."
+)
 RESTARTING = "I am restarting, and your question was lost. Please ask again in a minute."
 WAITING_FOR_SLACK = "has the answer, and waits for Slack to accept it…"
 NOT_TAKEN = (

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from agent.answer import Answer
     from agent.conversation import Conversation
     from agent.model.budget import Booking, Spending, Spent
-    from bot.journal.claims import Journal, NotTaken
+    from bot.journal.claims import Journal
+    from bot.journal.not_taken import NotTaken
     from bot.journal.spending import Bookings
 
 log = logging.getLogger(__name__)

@@ -7,7 +7,7 @@ read over HTTP. A ``Script`` stands where the agent does, so that a test sees wh
 import json
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, wait
 from pathlib import Path
 from typing import Any
 from urllib.request import Request, urlopen
@@ -18,6 +18,7 @@ from agent.answer import Answer
 from agent.conversation import Conversation
 from agent.errors import Cancelled
 from agent.grounding import read_segments
+from bot.answering.in_turn import InTurn
 from bot.answering.outbox import Retries
 from bot.blocks import render_answer
 from bot.build import Parts, build_bot
@@ -95,7 +96,7 @@ def answered(conversation: Conversation, text: str = "") -> Answer:
     )
 
 
-class Listeners(ThreadPoolExecutor):
+class Listeners(InTurn):
     """Bolt's listener executor, with its futures kept."""
 
     def __init__(self) -> None:
@@ -126,7 +127,7 @@ class Running:
         )
         self.clients = open_clients(self.settings)
         self.me = identify(self.clients.read)
-        self.journal: Journal = open_journal(self.settings.journal_url, folder)
+        self.journal: Journal = open_journal(self.settings.journal_url, folder, has_standby=True)
         self.index = open_index(IndexSettings(data_dir=folder), collections={})
         self.listeners = Listeners()
         bot = build_bot(

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.reply.wording import LOOKING_UP, LOST
 from bot.sandbox.server import Sandbox
 from bot.slack.manifest import Manifest
 from tests.bot.stage import Json, Slack, patient_rules
@@ -90,21 +91,33 @@ def ask(slack: Slack) -> str:
     return str(slack.post("say", **body)["ts"])
 
 
-def test_killed_in_the_middle_of_an_answer_it_answers_after_the_next_start(
+def whispers(slack: Slack) -> list[str]:
+    return [m["text"] for m in slack.messages("C0INCIDENT") if "_viewer" in m]
+
+
+def sessions(slack: Slack) -> list[str]:
+    return [call["args"]["status"] for call in slack.calls("agents.sessions.setStatus")]
+
+
+def test_killed_in_the_middle_of_answers_it_answers_or_apologises_after_the_next_start(
     slack: Slack, run: Callable[..., Process]
 ) -> None:
     rule = Model()
     with MessagesServer(rule) as model:
         first = run(model)
         ts = ask(slack)
-        wait_for(lambda: model.requests)
+        slack.post("command", channel="C0INCIDENT", user="U0ONCALL", text="what is PAY-4031?")
+        wait_for(lambda: len(model.requests) > 1 and sessions(slack))
         first.kill()
         first.communicate()
         assert not replies(slack, ts)
+        assert whispers(slack) == [LOOKING_UP]
         rule.silent = False
         second = run(model)
-        wait_for(lambda: replies(slack, ts))
+        wait_for(lambda: replies(slack, ts) and LOST in whispers(slack))
         assert len(replies(slack, ts)) == 1
+        wait_for(lambda: sessions(slack)[-1] == "active")
+        assert whispers(slack) == [LOOKING_UP, LOST]
         second.send_signal(signal.SIGTERM)
         _, said = second.communicate(timeout=PATIENCE)
         assert second.returncode == 0

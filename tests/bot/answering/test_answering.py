@@ -8,7 +8,7 @@ import pytest
 
 from agent.answer import Answer
 from agent.conversation import CitedChunk, Conversation
-from bot.reply.status import Statuses
+from bot.question.event import Key
 from tests.bot.conftest import Start
 from tests.bot.stage import RUNBOOK, Json, Script, Slack, answered
 from tests.waiting import PATIENCE, wait_for
@@ -266,9 +266,9 @@ def test_a_status_is_refreshed_before_slack_lets_it_fade(
 ) -> None:
     monkeypatch.setattr("bot.reply.status.REFRESH_SECONDS", 0.05)
     monkeypatch.setattr("bot.reply.status.PAUSE_SECONDS", 0.01)
-    clients = start().clients
+    running = start()
     ts = say(slack, "anything")
-    status = Statuses(clients.hint).open("C0INCIDENT", ts, "is thinking…")
+    status = running.statuses.open(Key("T0SANDBOX", "C0INCIDENT", ts), ts, "is thinking…")
     wait_for(lambda: len(slack.calls("assistant.threads.setStatus")) >= 3)
     status.close()
     wait_for(lambda: slack.calls("assistant.threads.setStatus")[-1]["args"]["status"] == "")

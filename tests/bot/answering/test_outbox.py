@@ -13,7 +13,7 @@ from agent.answer import Answer
 from agent.conversation import Conversation
 from bot.answering.outbox import Retries
 from bot.cli import app
-from bot.journal.claims import NotTaken
+from bot.journal.not_taken import NotTaken
 from bot.listeners.home import reply_lines
 from tests.bot.conftest import Start
 from tests.bot.stage import Json, Script, Slack, answered, lose_responses

@@ -1,16 +1,21 @@
 """Noted before the acknowledgement, claimed once, answered once, over threads and processes."""
 
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 
 from agent.answer import Answer, Segment
 from bot.journal import claims as module
+from bot.journal import retention
+from bot.journal.agent_sessions import AgentSessions
 from bot.journal.claims import Journal, open_journal
-from bot.question.event import Key, Question
+from bot.journal.records import AnswerRecord, AnswerText, HumanCall, NotedMessage, Vote
+from bot.question.event import Key, Question, by_hand
 from bot.question.thread_message import read_thread_message
 from bot.slack.identity import Identity
 
@@ -208,8 +213,8 @@ def test_words_that_are_kept_go_after_thirty_days(
     assert kept is not None
     assert (kept.question, kept.text) == ("why?", "because")
     journal.close()
-    monkeypatch.setattr(module, "_KEEP_SECONDS", -1.0)
-    journal = open_journal(None, tmp_path)
+    monkeypatch.setattr(retention, "KEEP_DAYS", -1.0)
+    journal = open_journal(None, tmp_path, answer_days=1.0)
     assert journal.text("a1") is None
     assert journal.answer("a1") is not None
     journal.close()
@@ -223,3 +228,146 @@ def test_looking_in_beside_a_running_bot_leaves_its_claims(tmp_path: Path) -> No
     assert bot.holds(ASKED.key)
     beside.close()
     bot.close()
+
+
+def test_replicas_whose_clocks_differ_by_hours_claim_once(
+    database: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = database or f"sqlite:///{tmp_path}/shared.sqlite"
+    one, two = open_journal(url, tmp_path), open_journal(url, tmp_path)
+    now = time.time()
+    for ahead in (7_200.0, -7_200.0):
+        asked = replace(ASKED, ts=f"{ahead}", gesture=None)
+        one.note(asked)
+        assert one.claim(asked.key)
+        with monkeypatch.context() as elsewhere:
+            elsewhere.setattr("time.time", lambda: now + ahead)  # noqa: B023  # called at once
+            assert not two.unfinished(at_start=True)
+            assert not two.claim(asked.key)
+            two.note(replace(asked, ts=f"{ahead}9"))
+        assert one.holds(asked.key)
+    assert not one.unfinished(at_start=False)
+    one.close()
+    two.close()
+
+
+def test_a_clock_that_jumps_ends_no_claim_of_a_living_process(journal: Journal) -> None:
+    journal.note(ASKED)
+    assert journal.claim(ASKED.key)
+    for until in (0.0, time.time() + 40 * 86_400):
+        with journal.session() as session:
+            session.execute(sa.update(NotedMessage).values(lease_until=until))
+        assert not journal.claim(ASKED.key)
+        assert not journal.unfinished(at_start=False)
+
+
+def test_questions_of_a_clock_that_was_put_back_are_found_again(
+    database: str | None, tmp_path: Path
+) -> None:
+    first = open_journal(database, tmp_path)
+    first.note(ASKED)
+    first.note(replace(ASKED, ts="1.5", gesture=None))
+    assert first.claim(ASKED.key)
+    later = time.time() + 3 * 3_600
+    with first.session() as session:
+        session.execute(sa.update(NotedMessage).values(noted_at=later, lease_until=later))
+    first.close()
+    second = open_journal(database, tmp_path)
+    for at_start in (True, False):
+        assert {m.ts for m in second.unfinished(at_start=at_start)} == {"1.1", "1.5"}
+    assert second.claim(ASKED.key)
+    second.close()
+
+
+def test_while_the_bot_runs_nothing_that_names_people_is_kept_for_longer_than_thirty_days(
+    database: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "TIDY_SECONDS", 0.0)
+    journal = open_journal(database, tmp_path, store_text=True)
+    for number, age in enumerate((0.0, 31 * 86_400.0)):
+        asked, answer_id = replace(ASKED, ts=f"{number}", gesture=None), f"a{number}"
+        journal.note(asked)
+        journal.record(asked, Answer(answer_id, "why?", "answered"), None)
+        journal.vote(answer_id, "U1", "up")
+        journal.call_human(answer_id, "U1")
+        with journal.session() as session:
+            for table, at, ours in (
+                (NotedMessage, "noted_at", NotedMessage.ts == asked.ts),
+                (AnswerRecord, "at", AnswerRecord.id == answer_id),
+                (AnswerText, "at", AnswerText.answer_id == answer_id),
+                (Vote, "at", Vote.answer_id == answer_id),
+                (HumanCall, "at", HumanCall.answer_id == answer_id),
+            ):
+                session.execute(sa.update(table).where(ours).values({at: time.time() - age}))
+    journal.tidy()
+    with journal.session() as session:
+        kept = {
+            table.__tablename__: session.scalar(sa.select(sa.func.count()).select_from(table))
+            for table in (NotedMessage, AnswerRecord, AnswerText, Vote, HumanCall)
+        }
+    assert set(kept.values()) == {1}, kept
+    journal.close()
+
+
+def test_a_session_is_over_once_its_question_is_answered_or_a_day_old(journal: Journal) -> None:
+    sessions = AgentSessions(journal)
+    other = replace(ASKED, ts="1.2", gesture=None)
+    for question in (ASKED, other):
+        journal.note(question)
+        assert journal.claim(question.key)
+    sessions.mark(ASKED.key, "processing")
+    journal.finish(ASKED.key, "answered")
+    assert not sessions.left()  # the other question of the thread is under way
+    journal.finish(other.key, "answered")
+    assert [row.key for row in sessions.left()] == [ASKED.key]
+    sessions.mark(ASKED.key, None)
+    assert not sessions.left()
+    stuck = replace(ASKED, ts="1.3", gesture=None)
+    journal.note(stuck)
+    sessions.mark(stuck.key, "processing")
+    assert not sessions.left()
+    with journal.session() as session:
+        session.execute(
+            sa.update(NotedMessage)
+            .where(NotedMessage.ts == "1.3")
+            .values(noted_at=time.time() - 86_500)
+        )
+    assert [row.key for row in sessions.left()] == [stuck.key]
+
+
+def test_the_address_of_a_private_question_is_kept_until_it_ends_and_half_an_hour_at_most(
+    database: str | None, tmp_path: Path
+) -> None:
+    journal = open_journal(database, tmp_path)
+
+    def asked(ts: str) -> tuple[Question, str | None]:
+        key = Key("T1", "C1", ts)
+        journal.note(by_hand("command", key, "U1", response_url="https://hooks.example.com/sesame"))
+        noted = journal.message(key)
+        return by_hand("command", key, "U1"), noted.response_url if noted else None
+
+    def address(question: Question) -> str | None:
+        noted = journal.message(question.key)
+        assert noted is not None
+        return noted.response_url
+
+    answered, url = asked("1.1")
+    assert url == "https://hooks.example.com/sesame"
+    assert journal.claim(answered.key)
+    assert address(answered)
+    journal.finish(answered.key, "answered")
+    ignored, _ = asked("1.2")
+    journal.ignore(ignored.key, "asked in private")
+    forgotten, _ = asked("1.3")
+    fresh, _ = asked("1.4")
+    with journal.session() as session:
+        session.execute(
+            sa.update(NotedMessage)
+            .where(NotedMessage.ts == "1.3")
+            .values(noted_at=time.time() - 1_801)
+        )
+    journal.tidy()
+    assert [address(question) for question in (answered, ignored, forgotten)] == [None] * 3
+    assert address(fresh)
+    assert "sesame" not in repr(fresh)
+    journal.close()

@@ -69,6 +69,24 @@ def test_a_follow_up_edited_into_thanks_is_called_off_and_answered_once_it_asks_
     wait_for(lambda: len(slack.posts()) == 2)
 
 
+def test_a_follow_up_is_answered_in_its_new_words_although_its_thread_cannot_be_read(
+    slack: Slack, start: Start, script: Script
+) -> None:
+    running = start()
+    root = answered_thread(slack)
+    running.settle(2)
+    script.gate.clear()
+    script.entered.clear()
+    ts = say(slack, "and how do I check it?", thread_ts=root)
+    assert script.entered.wait(PATIENCE)
+    slack.post("fail", method="conversations.replies", error="invalid_auth", times=1)
+    slack.post("edit", channel="C0INCIDENT", ts=ts, text="and how do I undo it?")
+    wait_for(lambda: script.conversations[-1].question == "and how do I undo it?")
+    script.gate.set()
+    running.settle(4)
+    assert len(slack.posts()) == 2
+
+
 def test_an_edit_that_comes_while_the_answer_is_posted_is_offered_an_answer_of_its_own(
     slack: Slack, start: Start, script: Script, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from agent.answer import Answer
+from bot.reply.wording import NOT_KEPT
 from tests.bot.conftest import Start
 from tests.bot.stage import Json, Script, Slack, answered, lose_responses
 from tests.waiting import PATIENCE, wait_for
@@ -189,29 +190,36 @@ def journal_away(folder: Path) -> Iterator[None]:
     journal.close()
 
 
-def test_private_askers_are_told_that_the_journal_is_away(
+def test_private_askers_are_answered_and_told_that_the_journal_is_away(
     slack: Slack, start: Start, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     start()
     with journal_away(tmp_path):
         command(slack, "how do I roll back?")
-        wait_for(lambda: [m for m in whispers(slack) if "try again in a minute" in m["text"]])
-        wait_for(lambda: "not done: the journal" in caplog.text)
+        wait_for(lambda: "rollout undo" in json.dumps(whispers(slack)))
+    assert NOT_KEPT in json.dumps(whispers(slack))
     assert "Traceback" not in caplog.text
 
 
-def test_a_mention_that_cannot_be_noted_is_not_acknowledged(
+def test_a_mention_that_cannot_be_noted_is_answered_once_and_noted_later(
     slack: Slack, start: Start, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     running = start()
     with journal_away(tmp_path):
         sent = slack.post("say", channel=INCIDENT, user=ONCALL, text="<@U0FOOTNOTE> how?")
-        wait_for(lambda: "not done: the journal" in caplog.text)
-    assert "Traceback" not in caplog.text
+        [reply] = wait_for(lambda: replies(slack, sent["ts"]))
+        assert NOT_KEPT in json.dumps(reply)
+        slack.deliver(*sent["events"])
+        running.settle(4)
+    wait_for(lambda: not running.journal.is_away)
     slack.deliver(*sent["events"])
-    wait_for(lambda: replies(slack, sent["ts"]))
-    running.settle(0)
+    running.settle(6)
     assert len(replies(slack, sent["ts"])) == 1
+    with sqlite3.connect(tmp_path / "journal.sqlite") as journal:
+        states = journal.execute("SELECT state FROM messages").fetchall()
+    assert states == [("answered",)]
+    assert caplog.text.count("Questions are kept in memory meanwhile") == 1
+    assert "Traceback" not in caplog.text
 
 
 def test_a_private_question_is_told_when_the_process_ends_first(

@@ -155,3 +155,38 @@ def test_a_waiting_asker_sees_how_many_are_ahead(
     script.gate.set()
     running.settle(6)
     assert len(slack.posts()) == 3
+
+
+def test_a_session_ends_later_if_slack_fails_at_its_end(
+    slack: Slack, start: Start, script: Script
+) -> None:
+    running = start()
+    script.gate.clear()
+    ask(slack)
+    assert script.entered.wait(PATIENCE)
+    wait_for(lambda: states(slack, SESSION) == ["processing"])
+    slack.post("fail", method=SESSION, error="invalid_auth", times=2)
+    script.gate.set()
+    running.settle(2)
+    wait_for(lambda: len(states(slack, SESSION)) == 2)
+    running.statuses.wait_until_cleared(PATIENCE)
+    for _ in range(3):
+        running.recovery.recover(at_start=False)
+    assert states(slack, SESSION) == ["processing", "active", "active", "active"]
+
+
+def test_a_session_that_a_dead_process_left_is_ended_by_the_next_start_alone(
+    slack: Slack, start: Start, script: Script
+) -> None:
+    first = start()
+    slack.post("fail", method=SESSION, status=500, times=2)
+    ask(slack)
+    first.settle(2)
+    first.statuses.wait_until_cleared(PATIENCE)
+    first.disconnect()
+    before = len(states(slack, SESSION))
+    assert states(slack, SESSION) == ["processing", "active"]
+    second = start()
+    wait_for(lambda: len(states(slack, SESSION)) > before)
+    second.recovery.recover(at_start=False)
+    assert states(slack, SESSION)[before:] == ["active"]

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import ingest.runs.record
-from ingest.data_folder import own_data_folder, owner_of
+from ingest.data_folder import own_again, own_data_folder, owner_of
 from ingest.documents import IngestReport, Skipped
 from ingest.errors import DataFolderBusy, DataFolderError, DocsRepoError
 from ingest.runs.record import IngestRuns
@@ -196,3 +197,17 @@ def test_old_runs_are_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         runs.skip("schedule", "x")
     assert runs.get(2) is None
     assert runs.get(3)
+
+
+def test_a_folder_that_is_removed_is_owned_again_and_by_nobody_else(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    with own_data_folder(folder) as owner:
+        assert not own_again(folder)
+        shutil.rmtree(folder)
+        assert own_again(folder)
+        assert not own_again(folder)
+        assert owner_of(folder) == owner
+        with pytest.raises(DataFolderBusy), own_data_folder(folder):
+            pass
+        assert owner_of(folder) == owner
+    assert owner_of(folder) is None
