@@ -28,7 +28,7 @@ from bot.slack.clients import identify, open_clients
 from bot.slack.endpoint import listen
 from bot.slack.socket_mode import SlackSocket
 from ingest.config_file import read_collections, read_config_file
-from ingest.data_folder import own_again, own_data_folder
+from ingest.data_folder import own_data_folder
 from ingest.errors import FootnoteError
 from ingest.index import open_index
 from ingest.runs.record import IngestRuns
@@ -65,8 +65,7 @@ class Service:
     def _open(self, index_settings: IndexSettings, agent_settings: AgentSettings) -> None:
         clients = open_clients(self.settings)
         me = identify(clients.read)
-        self._data_dir = index_settings.data_dir
-        self._stack.enter_context(own_data_folder(self._data_dir))
+        self._stack.enter_context(own_data_folder(index_settings.data_dir))
         self.journal = self._open_journal(index_settings)
         config = read_config_file(index_settings.config, SECTIONS)
         collections = read_collections(config)
@@ -164,8 +163,6 @@ class Service:
                 self.bot.recovery.recover(at_start=at_start)
                 at_start = False
                 self.journal.tidy()
-                if own_again(self._data_dir):
-                    log.warning("The data folder %s was removed: it is made again.", self._data_dir)
             except JournalError as error:  # the journal itself logs that
                 log.debug("Tending the journal failed: %s", error)
             except FootnoteError as error:
