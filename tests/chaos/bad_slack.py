@@ -58,6 +58,8 @@ class BadSlack:
         self.port = port
         self.troubles: tuple[Trouble, ...] = ()
         self.sockets = BadLine(port)
+        self.sockets_asked = 0
+        """Number of requests for the address of a socket."""
         self.closing = threading.Event()
         line = self
 
@@ -110,6 +112,7 @@ class BadSlack:
         status, kind, answer, retry_after = self._forward(call, body)
         if method == "apps.connections.open":
             # The WebSocket runs over a line that can be cut.
+            self.sockets_asked += 1
             own = f":{self.sockets.port}/".encode()
             answer = answer.replace(f":{self.port}/".encode(), own)
         if how == "lost":

@@ -39,7 +39,9 @@ def change_pages(folder: Path, pages: set[int], chance: random.Random, share: fl
         luck = chance.random()
         file = folder / f"{service(number)}.md"
         if luck < share:
-            notes = "".join(f"Note {chance.random():.6f}.\n\n" for _ in range(chance.randrange(1, 9)))
+            notes = "".join(
+                f"Note {chance.random():.6f}.\n\n" for _ in range(chance.randrange(1, 9))
+            )
             parts = "".join(
                 f"\n## Part {part}\n\nDetail {chance.random():.8f} of {service(number)}.\n"
                 for part in range(chance.randrange(1, 5))

@@ -142,9 +142,7 @@ class System:
         process: Process
         if fork:
             place = {"cwd": str(self.folder), "log": str(log), "out": str(out or log)}
-            process = Forked(
-                name, self._zygote, log, {"arguments": arguments, "env": env, **place}
-            )
+            process = Forked(name, self._zygote, log, {"arguments": arguments, "env": env, **place})
         else:
             command = [sys.executable, "-m", "bot", *arguments]
             process = Child(name, command, env, self.folder, log, out)

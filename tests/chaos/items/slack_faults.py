@@ -173,4 +173,3 @@ def limited_channel(trial: Trial) -> None:
             memory=bot.usage(),
             most={"elsewhere_s": 10},
         )
-

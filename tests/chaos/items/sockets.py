@@ -77,6 +77,11 @@ def drops(trial: Trial) -> None:
         )
 
 
+def is_back(system: System, before: int) -> bool:
+    """Return True once another socket is open."""
+    return system.bad_line.sockets_asked > before and system.slack.state()["connections"] > 0
+
+
 @item(
     GROUP,
     breaks="socket that ends without a close frame: by FIN, by RST, or silently",
@@ -95,10 +100,10 @@ def cuts(trial: Trial) -> None:
             shares: list[float] = []
             for done in range(number):
                 spent, begun = bot.processor_seconds(), time.monotonic()
-                since = len(bot.text())
+                asked = system.bad_line.sockets_asked
                 system.bad_line.sockets.cut(how)
                 ledger.ask()
-                until(lambda at=since: "Connected to Slack" in bot.text(at), 90)  # type: ignore[misc]  # bound as default
+                until(lambda before=asked: is_back(system, before), 90)  # type: ignore[misc]  # bound as default
                 seconds = time.monotonic() - begun
                 shares.append((bot.processor_seconds() - spent) / seconds)
                 ledger.wait(120, 0.1)
