@@ -1,8 +1,8 @@
 """``make chaos``: break a running system in every way on the list, and count what people got.
 
-Each item starts real processes (`footnote sandbox`, `footnote run`, `footnote ingest`), breaks them
-or what they talk to, and holds the figures against limits: no question lost, answered twice, answered
-in the wrong place or by half, and no thread that goes on showing work under way.
+Each item starts real processes (`footnote sandbox`, `footnote run`, `footnote ingest`), breaks
+them or what they talk to, and holds the figures against limits: no question lost, answered twice,
+answered in the wrong place or by half, and no thread that shows work under way for ever.
 """
 
 import argparse
@@ -33,8 +33,8 @@ examples:
   make chaos ARGS="report chaos.jsonl"    docs/reliability.md from figures
 
 The exit code is 1 if a figure is beyond its limit. What a machine lacks (PostgreSQL, faketime, a
-tmpfs, which needs root) is skipped with a reason. Everything listens on loopback and is ended by its
-process id.
+tmpfs, which needs root) is skipped with a reason. Everything listens on loopback, and is ended by
+its process id.
 """
 
 
@@ -83,7 +83,7 @@ def run(items: list[Item], session: Session) -> int:
         trial = Trial(session, each)
         try:
             each.body(trial)
-        except Exception as error:  # the other items are worth their figures
+        except Exception as error:  # noqa: BLE001  # the other items are worth their figures
             traceback.print_exc()
             trial.row(f"the harness itself: {error!r}"[:200], ended=None, most={"ended": 0})
     failed = [row for row in session.rows if row.faults]

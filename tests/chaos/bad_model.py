@@ -1,4 +1,4 @@
-"""The strict Messages server with a model that answers from the pages, and that fails on command."""
+"""The strict Messages server with a model that answers from the pages, and fails on command."""
 
 import random
 import re

@@ -1,4 +1,4 @@
-"""Slack's Web API and WebSockets behind a bad line: calls in, late, lost or refused responses out."""
+"""Slack's Web API and sockets behind a bad line: calls in, late, lost or refused responses out."""
 
 import fnmatch
 import http.client
@@ -21,8 +21,8 @@ class Trouble:
     """What happens to calls of a method, or of all that fit a pattern such as ``chat.*``.
 
     ``status``: the line answers in Slack's place; ``hang``: nothing for ``seconds``, then the
-    connection ends; ``cut``: it ends at once; ``lost``: Slack carries the call out, but the response
-    never comes; ``late``: it comes ``seconds`` later.
+    connection ends; ``cut``: it ends at once; ``lost``: Slack carries the call out, but its
+    response never comes; ``late``: it comes ``seconds`` later.
     """
 
     method: str = "*"

@@ -52,7 +52,7 @@ def run(request: dict[str, Any]) -> NoReturn:
         code = 0
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else int(end.code is not None)
-    except BaseException:  # as the interpreter does: report it, end with 1
+    except BaseException:  # noqa: BLE001  # as the interpreter does: report it, end with 1
         sys.excepthook(*sys.exc_info())
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError):

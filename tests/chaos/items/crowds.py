@@ -4,6 +4,7 @@ import statistics
 import time
 from functools import partial
 
+from ingest.runs.record import IngestRuns
 from tests.chaos.bad_model import SPOILS
 from tests.chaos.catalogue import item
 from tests.chaos.ledger import CHANNELS, Asked, Ledger
@@ -11,7 +12,6 @@ from tests.chaos.pages import write_pages
 from tests.chaos.processes import until
 from tests.chaos.system import System
 from tests.chaos.trial import RESTART_SECONDS, Trial
-from ingest.runs.record import IngestRuns
 
 GROUP = "Load"
 SIGNS = ("agents.sessions.setStatus", "assistant.threads.setStatus", "chat.postMessage")
@@ -70,7 +70,7 @@ def fair(trial: Trial) -> None:
             system.indexed()
             Ledger(system.slack, "w").root()
             system.model.behave(delay=1)
-            alone = max(_answered_after(system, None), _answered_after(system, None))
+            alone = max(_answered_after(system), _answered_after(system))
             ledger = Ledger(system.slack, "f")
             for _ in range(120):
                 ledger.ask("mention", "C0GENERAL")
@@ -96,7 +96,7 @@ def fair(trial: Trial) -> None:
             )
 
 
-def _answered_after(system: System, _nothing: None) -> float:
+def _answered_after(system: System) -> float:
     ledger = Ledger(system.slack, "a")
     begun = time.monotonic()
     ledger.ask("mention", "C0INCIDENT")
@@ -134,7 +134,7 @@ def endings(trial: Trial) -> None:
                 before = system.model.asked
                 for _ in range(5):
                     ledger.some(("mention", "direct"))
-                until(lambda at=before: system.model.asked >= at + 5, 30)  # type: ignore[misc]  # bound as default
+                until(partial(_was_asked, system, before + 5), 30)
             if "ingest" in done:
                 write_pages(system.docs, 700, "\n## More\n\nMore text of it.\n")
                 IngestRuns(system.data()).request({})
@@ -154,6 +154,10 @@ def endings(trial: Trial) -> None:
                 answered_after_s=round(time.monotonic() - begun, 1),
                 most={"code": 0, "end_s": 30, "answered_after_s": RESTART_SECONDS},
             )
+
+
+def _was_asked(system: System, requests: int) -> bool:
+    return system.model.asked >= requests
 
 
 def _runs(system: System) -> bool:

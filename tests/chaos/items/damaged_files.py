@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 from tests.chaos.catalogue import item
 from tests.chaos.ledger import Ledger
@@ -58,9 +59,7 @@ def damaged(trial: Trial) -> None:
             trial.progress(f"{number + 1} of {len(files)} files")
 
 
-def _one_damage(
-    trial: Trial, system: System, file: Path, way: str, fresh: dict[str, object]
-) -> None:
+def _one_damage(trial: Trial, system: System, file: Path, way: str, fresh: dict[str, Any]) -> None:
     data = system.data()
     shutil.rmtree(data, ignore_errors=True)
     shutil.copytree(system.data("good"), data)

@@ -120,13 +120,15 @@ def disk_full(trial: Trial) -> None:
         system.indexed()
         asked(trial, system, bot, "before the disk is full")
         filler = fill(place)
-        asked(trial, system, bot, "disk full while answering")
+        early = asked(trial, system, bot, "disk full while answering")
         for number in range(40):
             text = page(number, "\nChanged " + "x " * 4_000)
             (system.docs / f"{service(number)}.md").write_text(text)
         full_ingest(trial, system, bot, "ingest on a full disk")
         filler.unlink()
         asked(trial, system, bot, "room again")
+        early.wait(340)
+        trial.row("questions of the full disk, after there is room", early.count())
         filler = fill(place, 300_000)
         full_ingest(trial, system, bot, "ingest with 300 kB left")
         asked(trial, system, bot, "disk full again, after the ingest")
@@ -138,13 +140,18 @@ def disk_full(trial: Trial) -> None:
         trial.row("ingest once there is room", unequal=len(unequal), which=unequal,
                   most={"unequal": 0})  # fmt: skip
         filler = fill(place)
+        since = len(bot.text())
         bot = system.run()
         if bot.alive:
             asked(trial, system, bot, "started on a full disk")
         else:
             said = bot.text().strip().splitlines()[-1][-160:]
-            trial.row("started on a full disk", said=said, traceback=int("Traceback" in bot.text()),
-                      most={"traceback": 0})  # fmt: skip
+            trial.row(
+                "started on a full disk",
+                said=said,
+                tracebacks=bot.text(since).count("Traceback"),
+                most={"tracebacks": 0},
+            )
 
 
 def full_ingest(trial: Trial, system: System, bot: Process, done: str) -> None:

@@ -5,12 +5,13 @@ import shutil
 import signal
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from tests.chaos.catalogue import item
 from tests.chaos.pages import page, service, write_pages
-from tests.chaos.processes import until
+from tests.chaos.processes import Process, until
 from tests.chaos.system import Done, System
 from tests.chaos.trial import Trial
 from tests.ingest.repo.remotes import DocsRemote, git, silent_server
@@ -18,7 +19,7 @@ from tests.waiting import free_port
 
 GROUP = "The git host"
 GIT_SECONDS = 8
-OFFLINE: dict[str, object] = {
+OFFLINE: dict[str, Any] = {
     "SLACK_BOT_TOKEN": None,
     "SLACK_APP_TOKEN": None,
     "FOOTNOTE_GIT_TIMEOUT": GIT_SECONDS,
@@ -197,15 +198,9 @@ def end_all(pids: list[int]) -> None:
 def orphans(trial: Trial) -> None:
     with trial.system() as system:
         ssh = script(system, "ssh", "exec sleep 611")
-        settings = {"FOOTNOTE_DOCS_REPO": "ssh://git@docs.invalid/docs.git", "GIT_SSH_COMMAND": ssh}
-        seen = 0
-        for _ in range(3):
-            before = len(leftover_processes(system))
-            process = system.start("ingest", ["ingest"], system.env(**settings))
-            seen += bool(
-                until(lambda least=before + 2: len(leftover_processes(system)) >= least, 30, 0.1)  # type: ignore[misc]  # bound as default
-            )
-            process.kill()
+        url = "ssh://git@docs.invalid/docs.git"
+        env = system.env(FOOTNOTE_DOCS_REPO=url, GIT_SSH_COMMAND=ssh)
+        seen = sum(_orphaned(system, env) for _ in range(3))
         until(lambda: not leftover_processes(system), 5)
         left = leftover_processes(system)
         trial.row(
@@ -216,6 +211,15 @@ def orphans(trial: Trial) -> None:
             least={"kills": 3},
         )
         end_all(left)
+
+
+def _orphaned(system: System, env: dict[str, str]) -> bool:
+    """Kill an ingest once its git and ssh run."""
+    before = len(leftover_processes(system))
+    process = system.start("ingest", ["ingest"], env)
+    running = until(lambda: len(leftover_processes(system)) >= before + 2, 30, 0.1)
+    process.kill()
+    return bool(running)
 
 
 @item(
@@ -230,7 +234,7 @@ def retry(trial: Trial) -> None:
         write_pages(remote.work, 12)
         remote.commit()
         at = time.gmtime(time.time() + 120)
-        settings = {
+        settings: dict[str, Any] = {
             "FOOTNOTE_DOCS_REPO": remote.url,
             "FOOTNOTE_INGEST_AT": time.strftime("%H:%M", at),
             "FOOTNOTE_TIMEZONE": "UTC",
@@ -273,7 +277,7 @@ def together(trial: Trial) -> None:
         remote = DocsRemote(system.folder)
         write_pages(remote.work, 200)
         remote.commit()
-        settings: dict[str, object] = {"FOOTNOTE_DOCS_REPO": remote.url}
+        settings: dict[str, Any] = {"FOOTNOTE_DOCS_REPO": remote.url}
         for data, beside in (("bot", True), ("alone", False)):
             bot = system.run(data, **settings) if beside else None
             env = system.env(data, **settings)
@@ -281,7 +285,7 @@ def together(trial: Trial) -> None:
             for _ in range(5 if beside else 0):
                 command = {"user": "U0ONCALL", "channel": "C0GENERAL", "text": "reindex"}
                 system.slack.post("command", **command)
-            until(lambda both=pair: not any(p.alive for p in both), 240, 0.2)  # type: ignore[misc]  # bound as default
+            until(partial(_all_ended, pair), 240, 0.2)
             last = system.indexed(data)
             texts = [process.text() for process in pair]
             trial.row(
@@ -296,3 +300,7 @@ def together(trial: Trial) -> None:
             )
             if bot:
                 bot.end()
+
+
+def _all_ended(processes: list[Process]) -> bool:
+    return not any(process.alive for process in processes)

@@ -1,4 +1,4 @@
-"""An ingest is killed at random points; what remains is compared with an index made from nothing."""
+"""An ingest is killed at random points; its index is compared with one made from nothing."""
 
 import re
 import shutil
@@ -21,7 +21,7 @@ LINK = "https://git.example.com/d/{commit}/{path}#L{first}-L{last}"
 _LINK = re.compile(r"https://git\.example\.com/d/([0-9a-f]+)/(.+)#L(\d+)-L(\d+)")
 
 
-def settings_of(remote: DocsRemote) -> dict[str, object]:
+def settings_of(remote: DocsRemote) -> dict[str, Any]:
     """Settings of ingests from the remote, without Slack and without a limit on deletions."""
     return {
         "FOOTNOTE_DOCS_REPO": remote.url,
@@ -41,7 +41,7 @@ def remote_of(system: System, pages: int) -> tuple[DocsRemote, set[int]]:
 
 
 def search(
-    trial: Trial, system: System, remote: DocsRemote, settings: dict[str, object]
+    trial: Trial, system: System, remote: DocsRemote, settings: dict[str, Any]
 ) -> Counter[str]:
     """Search a few times, and open every link: does it show what is quoted?"""
     seen: Counter[str] = Counter()
@@ -128,7 +128,7 @@ def ingest_kills(trial: Trial) -> None:
         names = ("rounds", "kills", "searches", "links", *none)
         trial.row(
             "ingest killed by SIGKILL, then one to its end",
-            **{name: seen[name] for name in names},
+            **dict[str, Any]({name: seen[name] for name in names}),
             which=sorted({*unequal, *left})[:4],
             most=dict.fromkeys(none, 0),
         )
@@ -143,7 +143,7 @@ def kill_within(process: Process, seconds: float) -> bool:
 
 @item(
     GROUP,
-    breaks="searches while 95 % of 500 pages are written anew, after a kill, and after the next run",
+    breaks="searches while 95 % of 500 pages change, after a kill, and after the next run",
     holds="every link opens the quoted lines, at each moment",
     minutes=4,
 )
@@ -177,5 +177,7 @@ def _several(trial: Trial, system: System, remote: DocsRemote) -> Counter[str]:
 
 def _links_row(trial: Trial, done: str, seen: Counter[str]) -> None:
     none = dict.fromkeys(("links_wrong", "searches_failed"), 0)
-    figures = {name: seen[name] for name in ("searches", "searches_failed", "links", "links_wrong")}
+    figures: dict[str, Any] = {
+        name: seen[name] for name in ("searches", "searches_failed", "links", "links_wrong")
+    }
     trial.row(done, **figures, most=none, least={"links": 1})

@@ -8,6 +8,7 @@ from contextlib import closing
 
 from tests.chaos.catalogue import item
 from tests.chaos.ledger import Kind, Ledger
+from tests.chaos.pages import service
 from tests.chaos.processes import until
 from tests.chaos.system import System
 from tests.chaos.trial import RESTART_SECONDS, Trial
@@ -112,35 +113,35 @@ def ends(trial: Trial) -> None:
 )
 def private(trial: Trial) -> None:
     with trial.system() as system:
-        bot = system.run()
+        system.run()
         system.indexed()
-        unheard = 0
-        words = set[str]()
-        took: list[float] = []
         rounds = trial.pick(5, 1)
-        for number in range(rounds):
-            system.model.behave(delay=60)
-            before = heard(system)
-            text = f"ask what is the limit of service-{number:03d}?"
-            system.slack.post("command", user="U0ONCALL", channel="C0GENERAL", text=text)
-            until(lambda seen=len(before): len(heard(system)) > seen, 30)  # type: ignore[misc]  # bound as default
-            promised = heard(system)
-            bot.kill()
-            system.model.behave()
-            begun = time.monotonic()
-            bot = system.run()
-            new = until(lambda seen=len(promised): heard(system)[seen:], 60)  # type: ignore[misc]  # bound as default
-            took.append(time.monotonic() - begun)
-            unheard += not new
-            words |= {line[:100] for line in new or ()}
+        answers = [_killed_in_private(system, number) for number in range(rounds)]
         trial.row(
             "bot killed while it answers a private question, and started again",
             asked=rounds,
-            unheard=unheard,
-            heard_max_s=round(max(took), 1),
-            lines=sorted(words),
+            unheard=sum(not lines for _, lines in answers),
+            heard_max_s=round(max(seconds for seconds, _ in answers), 1),
+            lines=sorted({line[:100] for _, lines in answers for line in lines}),
             most={"unheard": 0, "heard_max_s": trial.limit(RESTART_SECONDS)},
         )
+
+
+def _killed_in_private(system: System, page: int) -> tuple[float, list[str]]:
+    """Kill a bot after its first word. Return the seconds until the next words, and the words."""
+    bot = system.processes[-1]
+    system.model.behave(delay=60)
+    before = len(heard(system))
+    text = f"ask what is the limit of {service(page)}?"
+    system.slack.post("command", user="U0ONCALL", channel="C0GENERAL", text=text)
+    until(lambda: len(heard(system)) > before, 30)
+    promised = len(heard(system))
+    bot.kill()
+    system.model.behave()
+    begun = time.monotonic()
+    system.run()
+    lines = until(lambda: heard(system)[promised:], 60) or []
+    return time.monotonic() - begun, lines
 
 
 def heard(system: System) -> list[str]:

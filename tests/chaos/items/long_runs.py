@@ -2,6 +2,7 @@
 
 import time
 from pathlib import Path
+from typing import Any
 
 from tests.bench.measure import disk_mb
 from tests.chaos.catalogue import item
@@ -28,7 +29,14 @@ def long(trial: Trial) -> None:
         bot = system.run()
         system.indexed()
         usages: list[Usage] = []
-        total = {"asked": 0, "lost": 0, "doubled": 0, "crossed": 0, "half": 0, "stuck": 0}
+        total: dict[str, Any] = {
+            "asked": 0,
+            "lost": 0,
+            "doubled": 0,
+            "crossed": 0,
+            "half": 0,
+            "stuck": 0,
+        }
         while total["asked"] < questions:
             ledger = Ledger(system.slack, f"l{total['asked']}-")
             for _ in range(100):
@@ -74,7 +82,7 @@ def nights(trial: Trial) -> None:
         for number in pages:
             remote.write(f"{service(number)}.md", page(number))
         remote.commit()
-        settings: dict[str, object] = {
+        settings: dict[str, Any] = {
             "FOOTNOTE_DOCS_REPO": remote.url,
             "FOOTNOTE_MAX_DELETED_SHARE": 1,
         }

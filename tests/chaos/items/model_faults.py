@@ -1,5 +1,7 @@
 """The model is slow, silent or wrong in every way, for one question and for many at once."""
 
+from typing import Any
+
 from tests.chaos.bad_model import HANGS, SPOILS, WAYS
 from tests.chaos.catalogue import item
 from tests.chaos.ledger import CHANNELS, Ledger
@@ -9,7 +11,7 @@ from tests.chaos.trial import Trial
 
 GROUP = "The model"
 DEADLINE = 20.0
-SETTINGS = {"FOOTNOTE_DEADLINE": DEADLINE, "FOOTNOTE_CALL_TIMEOUT": 8}
+SETTINGS: dict[str, Any] = {"FOOTNOTE_DEADLINE": DEADLINE, "FOOTNOTE_CALL_TIMEOUT": 8}
 STEPS = ("search", "answer")
 HELD_UP = ("silent in the middle", "connection cut", "only pings", "an event a second")
 """Spoils that are tried on each step of its own."""
@@ -90,7 +92,10 @@ def model_mix(trial: Trial) -> None:
 def model_stall(trial: Trial) -> None:
     deadline = trial.pick(DEADLINE, 6.0)
     with trial.system() as system:
-        settings = {"FOOTNOTE_DEADLINE": deadline, "FOOTNOTE_CALL_TIMEOUT": deadline / 2}
+        settings: dict[str, Any] = {
+            "FOOTNOTE_DEADLINE": deadline,
+            "FOOTNOTE_CALL_TIMEOUT": deadline / 2,
+        }
         system.run(**settings)
         system.indexed()
         Ledger(system.slack, "w").root()

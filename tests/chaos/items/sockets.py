@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 
 from tests.chaos.catalogue import item
 from tests.chaos.ledger import Ledger
@@ -103,7 +104,7 @@ def cuts(trial: Trial) -> None:
                 asked = system.bad_line.sockets_asked
                 system.bad_line.sockets.cut(how)
                 ledger.ask()
-                until(lambda before=asked: is_back(system, before), 90)  # type: ignore[misc]  # bound as default
+                until(partial(is_back, system, asked), 90)
                 seconds = time.monotonic() - begun
                 shares.append((bot.processor_seconds() - spent) / seconds)
                 ledger.wait(120, 0.1)
