@@ -115,9 +115,12 @@ def main() -> int:
         session = Session(out.open("a") if out else None, seed, given.quick, zygote)
         session.say(f"seed {seed}; figures go to {out or 'nowhere'}")
         try:
-            return run(items, session)
+            code = run(items, session)
         finally:
             session.close()
+    if out and not given.items:
+        write_report([out])
+    return code
 
 
 if __name__ == "__main__":

@@ -26,16 +26,16 @@ def installed_postgres() -> Path | None:
 class PostgreSQL:
     """A server in a folder of its own. It refuses to run as root, so root runs it as postgres."""
 
-    def __init__(self, system: System, programs: Path) -> None:
-        self._system, self._programs = system, programs
+    def __init__(self, folder: Path, programs: Path) -> None:
+        self._folder, self._programs = folder, programs
         self._port = free_port()
         self._user = "postgres" if os.geteuid() == 0 else None
-        self._place = system.folder / "postgres"
+        self._place = folder / "postgres"
         self._place.mkdir()
         if self._user:
             shutil.chown(self._place, self._user)
-            for folder in (system.folder, system.folder.parent):
-                folder.chmod(0o755)
+            for each in (folder, folder.parent):
+                each.chmod(each.stat().st_mode | 0o055)
         password = self._place / "password"
         password.write_text("sandbox")
         password.chmod(0o644)
@@ -47,7 +47,7 @@ class PostgreSQL:
             user=self._user,
             cwd="/",
         )
-        self._process = self._start()
+        self.process = self._start()
 
     @property
     def url(self) -> str:
@@ -55,20 +55,20 @@ class PostgreSQL:
 
     def stop(self) -> None:
         """Stop as for a restart: open connections end at once."""
-        self._process.send(signal.SIGINT)
-        until(lambda: not self._process.alive, 60)
+        self.process.send(signal.SIGINT)
+        until(lambda: not self.process.alive, 60)
 
-    def start(self) -> None:
-        self._process = self._start()
+    def start(self) -> Process:
+        self.process = self._start()
+        return self.process
 
     def _start(self) -> Process:
         options = ["-D", self._place / "data", "-p", self._port, "-k", self._place]
         command = [self._programs / "postgres", *options, "-c", "listen_addresses=127.0.0.1"]
         env = {"PATH": os.environ["PATH"], "LC_ALL": "C"}
-        log = self._system.folder / "postgres.log"
+        log = self._folder / "postgres.log"
         before = log.read_text().count("ready to accept") if log.exists() else 0
         process = Child("postgres", command, env, Path("/"), log, user=self._user)
-        self._system.add(process)
         until(lambda: process.text().count("ready to accept") > before, 60)
         return process
 

@@ -26,6 +26,7 @@ class Replicas:
 
     def __init__(self, system: System, server: PostgreSQL, **settings: Any) -> None:
         self.system, self.server = system, server
+        system.add(server.process)
         self._settings: dict[str, Any] = {"DATABASE_URL": server.url, **settings}
         self.bots: list[Process] = []
 
@@ -55,7 +56,7 @@ def replicas(trial: Trial, number: int = 2, **settings: Any) -> Iterator[Replica
         yield None
         return
     with trial.system() as system:
-        several = Replicas(system, PostgreSQL(system, programs), **settings)
+        several = Replicas(system, PostgreSQL(system.folder, programs), **settings)
         several.start_all(number)
         yield several
 
@@ -186,15 +187,16 @@ def database_away(trial: Trial) -> None:
     with replicas(trial) as several:
         if several is None:
             return
-        several.system.model.behave(delay=0.3, jitter=0.7)
+        system = several.system
+        system.model.behave(delay=0.3, jitter=0.7)
         for seconds in (0, 20, 60):
-            ledger = Ledger(several.system.slack, "p")
+            ledger = Ledger(system.slack, "p")
             since = [len(bot.text()) for bot in several.bots]
             with asking(ledger, trial, 1.6):
                 until(partial(_has_asked, ledger, 6), 60)
                 several.server.stop()
                 time.sleep(seconds)  # the outage itself
-                several.server.start()
+                system.add(several.server.start())
                 asked = len(ledger.asked)
                 until(partial(_has_asked, ledger, asked + 6), 60)
             begun = time.monotonic()
@@ -258,7 +260,7 @@ def vectors(trial: Trial) -> None:
     with trial.system() as system:
         server = ChromaServer(system)
         more = {"CHROMA_HOST": "127.0.0.1", "CHROMA_PORT": server.port}
-        several = Replicas(system, PostgreSQL(system, programs), **more)
+        several = Replicas(system, PostgreSQL(system.folder, programs), **more)
         several.start_all()
 
         def tried(done: str) -> None:
