@@ -18,7 +18,7 @@ from types import FrameType
 from typing import NoReturn
 
 import tests.chaos.items
-from tests.chaos.catalogue import ITEMS, Item
+from tests.chaos.catalogue import ITEMS, Item, in_order
 from tests.chaos.processes import Zygote
 from tests.chaos.report import write_report
 from tests.chaos.trial import Session, Trial
@@ -59,7 +59,7 @@ def parse() -> argparse.Namespace:
 
 
 def list_items() -> None:
-    for each in ITEMS.values():
+    for each in in_order():
         mark = " (quick)" if each.quick else ""
         print(f"{each.name:<18} {each.minutes:>4g} min  {each.breaks}{mark}")  # noqa: T201  # a command
         print(f"{'':<18}           held: {each.holds}")  # noqa: T201  # a command
@@ -72,7 +72,7 @@ def chosen(names: list[str], quick: bool) -> list[Item]:
         raise SystemExit(2)
     if names:
         return [ITEMS[name] for name in names]
-    return [each for each in ITEMS.values() if each.quick or not quick]
+    return [each for each in in_order() if each.quick or not quick]
 
 
 def run(items: list[Item], session: Session) -> int:

@@ -3,16 +3,23 @@
 import random
 import re
 import threading
+from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from tests.fakes.messages_server import MessagesServer
-from tests.fakes.request_rules import blocks_of
+from tests.fakes.model_rules import MODELS
+from tests.fakes.request_rules import blocks_of, problems
 from tests.fakes.rule_followers import Found, Request
 from tests.fakes.script import Broken, Fault, Json, Stall, Step, Text, Turn
 
 KEPT_REQUESTS = 200
 """Requests whose bodies stay in memory."""
+SMALLEST: Json = {
+    "model": next(iter(MODELS)),
+    "max_tokens": 1,
+    "messages": [{"role": "user", "content": "Hello"}],
+}
 NO_ANSWER = Turn(text="The docs do not answer this.")
 
 Spoil = Callable[[Turn], Step]
@@ -102,6 +109,8 @@ class BadModel:
         """Number of requests so far."""
         self.refused: list[str] = []
         """Reasons of the requests that the real API would refuse."""
+        # Pydantic builds its validators at first use, and not in several threads at once.
+        deque(problems(SMALLEST, MODELS[SMALLEST["model"]]), maxlen=0)
         self._server = self._open(0)
         self._port = int(self._server.url.rsplit(":", 1)[1])
 

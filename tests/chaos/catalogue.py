@@ -25,7 +25,29 @@ class Item:
     body: Body
 
 
+GROUPS = (
+    "Processes",
+    "Ingest",
+    "The model",
+    "Slack's socket",
+    "Slack's API",
+    "Slack's events",
+    "The events endpoint",
+    "The git host",
+    "Contents of the repository",
+    "Storage",
+    "Load",
+    "Months",
+    "Replicas",
+    "Clocks",
+)
+"""The order of the list and of the report."""
 ITEMS: dict[str, Item] = {}
+
+
+def in_order() -> list[Item]:
+    """Return all items, group by group."""
+    return sorted(ITEMS.values(), key=lambda each: GROUPS.index(each.group))
 
 
 def item(

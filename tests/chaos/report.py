@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from tests.chaos.catalogue import ITEMS
+from tests.chaos.catalogue import GROUPS, ITEMS, in_order
 from tests.chaos.pages import PAGES
 from tests.chaos.rows import NEVER, Row, read_rows
 from tests.chaos.trial import RESTART_SECONDS, TAKEOVER_SECONDS
@@ -53,8 +53,7 @@ def report_of(rows: Sequence[Row]) -> str:
         takeover=TAKEOVER_SECONDS,
         summary=summary_of(rows),
     )
-    groups = dict.fromkeys(each.group for each in ITEMS.values())
-    return head + "".join(_group(name, rows) for name in groups)
+    return head + "".join(_group(name, rows) for name in GROUPS)
 
 
 def summary_of(rows: Sequence[Row]) -> str:
@@ -82,7 +81,7 @@ def _group(name: str, rows: Sequence[Row]) -> str:
     items = {row.item for row in rows}
     meaning = [
         f"- `{each.name}`: {each.breaks}. Held: {each.holds}.\n"
-        for each in ITEMS.values()
+        for each in in_order()
         if each.group == name and each.name in items
     ]
     table = "| item | what was done | result | limits | held |\n| --- | --- | --- | --- | --- |\n"
@@ -90,7 +89,7 @@ def _group(name: str, rows: Sequence[Row]) -> str:
 
 
 def _lines(rows: Sequence[Row]) -> Iterator[str]:
-    order = list(ITEMS)
+    order = [each.name for each in in_order()]
     for row in sorted(rows, key=lambda row: order.index(row.item)):
         if row.skipped:
             cells = (f"`{row.item}`", row.done, f"not tried: {row.skipped}", "", "")

@@ -25,6 +25,8 @@ RESTART_SECONDS = 15.0
 """Seconds within which a process that was started again answers what was left."""
 TAKEOVER_SECONDS = 110.0
 """Seconds within which another process answers what a dead one left."""
+QUICK_RULES = {"retry_delays": [0.0, 5.0, 30.0]}
+"""Seconds before Slack delivers an event again, in the quick form."""
 QUICK_PATIENCE = 4.0
 """Limits of times are so much longer in the quick form, which runs on busy machines."""
 
@@ -91,7 +93,8 @@ class Trial:
         session = self.session
         if self.quick and set(options) <= {"line"}:
             if session.shared is None:
-                session.shared = System(session.zygote, session.new_folder(), line=True)
+                folder = session.new_folder()
+                session.shared = System(session.zygote, folder, line=True, rules=QUICK_RULES)
             try:
                 yield session.shared
             finally:
