@@ -13,10 +13,6 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-import chromadb
-import numpy as np
-from chromadb.config import Settings
-
 from tests.chaos.processes import plain_environment
 from tests.conftest import ROOT
 
@@ -44,6 +40,10 @@ def digest(*parts: object) -> str:
 
 def read(data: Path) -> dict[str, Any]:
     """Return tables and vectors of the live index, each as key -> digest."""
+    import chromadb  # which takes two seconds, in this process only
+    import numpy as np
+    from chromadb.config import Settings
+
     live = data / (data / "current").read_text().strip()
     with closing(sqlite3.connect(live / "pages.sqlite")) as pages:
         meta = dict(pages.execute("SELECT key, value FROM meta"))

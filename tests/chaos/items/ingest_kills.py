@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import time
 from collections import Counter
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +46,7 @@ def search(
 ) -> Counter[str]:
     """Search a few times, and open every link: does it show what is quoted?"""
     seen: Counter[str] = Counter()
-    for number in trial.chance.sample(range(60), 3):
+    for number in trial.chance.sample(range(30), trial.pick(3, 1)):
         done = system.command("search", "--json", f"limit of {service(number)}", **settings)
         seen["searches"] += 1
         seen["searches_failed"] += done.code != 0
@@ -61,10 +62,15 @@ def opens(remote: DocsRemote, passage: dict[str, Any]) -> bool | None:
     link = _LINK.fullmatch(passage.get("url") or "")
     if not link:
         return None
-    command = ["git", "-C", str(remote.work), "show", f"{link[1]}:{link[2]}"]
-    shown = subprocess.run(command, capture_output=True, text=True, check=False)
-    lines = "\n".join(shown.stdout.split("\n")[int(link[3]) - 1 : int(link[4])])
-    return not shown.returncode and squeezed(passage["text"]) in squeezed(lines)
+    lines = shown(remote.work, link[1], link[2])[int(link[3]) - 1 : int(link[4])]
+    return squeezed(passage["text"]) in squeezed("\n".join(lines))
+
+
+@cache
+def shown(repo: Path, commit: str, path: str) -> list[str]:
+    """Return the lines of a page at a commit; none if the commit does not have it."""
+    command = ["git", "-C", str(repo), "show", f"{commit}:{path}"]
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.split("\n")
 
 
 def squeezed(text: str) -> str:
@@ -93,7 +99,7 @@ def left_behind(data: Path) -> list[str]:
 )
 def ingest_kills(trial: Trial) -> None:
     with trial.system() as system:
-        remote, pages = remote_of(system, trial.pick(180, 60))
+        remote, pages = remote_of(system, trial.pick(180, 40))
         settings = settings_of(remote)
         begun = time.monotonic()
         system.command("ingest", "--json", data="killed", **settings)
@@ -101,7 +107,7 @@ def ingest_kills(trial: Trial) -> None:
         killed = system.data("killed")
         seen: Counter[str] = Counter()
         unequal, left = list[str](), list[str]()
-        wanted = trial.pick(64, 2)
+        wanted = trial.pick(64, 1)
         while seen["kills"] < wanted:
             change_pages(remote.work, pages, trial.chance, 0.4)
             remote.commit()

@@ -32,7 +32,7 @@ def kills(trial: Trial) -> None:
         ledger = Ledger(system.slack)
         took: list[float] = []
         kills = 0
-        rounds = trial.pick(200, 4)
+        rounds = trial.pick(200, 3)
         for number in range(rounds):
             ledger.some(trial.chance.choices(KINDS, k=trial.chance.randint(1, 4)))
             trial.pause(trial.chance.choice((0.15, 0.6, 1.5, 3.0)))
@@ -40,7 +40,7 @@ def kills(trial: Trial) -> None:
             begun = time.monotonic()
             bot = system.run()
             kills += 1
-            if number % 6 == 3:  # once more, while it recovers
+            if number % 6 == 2:  # once more, while it recovers
                 trial.pause(1.5)
                 bot.kill()
                 begun = time.monotonic()

@@ -90,7 +90,7 @@ def model_mix(trial: Trial) -> None:
     quick=True,
 )
 def model_stall(trial: Trial) -> None:
-    deadline = trial.pick(DEADLINE, 6.0)
+    deadline = trial.pick(DEADLINE, 4.0)
     with trial.system() as system:
         settings: dict[str, Any] = {
             "FOOTNOTE_DEADLINE": deadline,
