@@ -4,7 +4,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from tests.chaos.catalogue import GROUPS, ITEMS, in_order
 from tests.chaos.pages import PAGES
@@ -84,7 +83,7 @@ def _group(name: str, rows: Sequence[Row]) -> str:
         for each in in_order()
         if each.group == name and each.name in items
     ]
-    table = "| item | what was done | result | limits | held |\n| --- | --- | --- | --- | --- |\n"
+    table = "| item | what was done | result | held |\n| --- | --- | --- | --- |\n"
     return f"\n## {name}\n\n{''.join(meaning)}\n{table}{''.join(lines)}"
 
 
@@ -92,10 +91,9 @@ def _lines(rows: Sequence[Row]) -> Iterator[str]:
     order = [each.name for each in in_order()]
     for row in sorted(rows, key=lambda row: order.index(row.item)):
         if row.skipped:
-            cells = (f"`{row.item}`", row.done, f"not tried: {row.skipped}", "", "")
+            cells = (f"`{row.item}`", row.done, f"not tried: {row.skipped}", "")
         else:
-            held = f"**no**: {'; '.join(row.faults)}" if row.faults else "yes"
-            cells = (f"`{row.item}`", row.done, figures_of(row), limits_of(row), held)
+            cells = (f"`{row.item}`", row.done, figures_of(row), "**no**" if row.faults else "yes")
         yield f"| {' | '.join(_cell(cell) for cell in cells)} |\n"
 
 
@@ -104,28 +102,33 @@ def _cell(text: str) -> str:
 
 
 def figures_of(row: Row) -> str:
-    """Return the figures as words; those of a ledger that are 0 as one word."""
-    figures = {
-        name: value
-        for name, value in row.figures.items()
-        if name not in NOT_SHOWN and not isinstance(value, dict | list)
-    }
-    counted = [name for name in NEVER if name in figures]
-    shown = [_named(n, v) for n, v in figures.items() if n not in NEVER or v]
-    if counted and not any(figures[name] for name in counted):
-        shown.insert(min(2, len(shown)), f"0 {', '.join(counted)}")
-    return ", ".join(shown)
+    """Return the figures as words, each with its limit; those that have to be 0 and are, as one."""
+    none, words = list[str](), list[str]()
+    for name, value in row.figures.items():
+        if name in NOT_SHOWN or isinstance(value, dict | list):
+            continue
+        if value == 0 == row.most.get(name) and name not in row.least:
+            none.append(_named(name))
+        else:
+            words.append(_figure(row, name, value))
+    return ", ".join([*words, *([f"0 {', '.join(none)}"] if none else [])])
 
 
-def limits_of(row: Row) -> str:
-    most = {n: v for n, v in row.most.items() if n not in NEVER}
-    limits = [f"at most {_named(name, value)}" for name, value in most.items()]
-    return ", ".join([*limits, *(f"at least {_named(n, v)}" for n, v in row.least.items())])
-
-
-def _named(name: str, value: Any) -> str:
-    """Return ``12.5 s last answer`` for ``last_answer_s``."""
+def _figure(row: Row, name: str, value: object) -> str:
+    """Return ``recovery max 6.5 s (at most 15)``, in bold beyond the limit."""
     unit = next((unit for end, unit in UNITS.items() if name.endswith(end)), "")
-    words = re.sub(r"_(s|ms|mb)$", "", name).replace("_", " ")
-    number = "never" if value is None else f"{value:,g}" if isinstance(value, float) else str(value)
-    return f"{number}{unit} {words}" if value is not None else f"{words} never"
+    number = f"{value:,g}" if isinstance(value, int | float) else str(value)
+    text = f"{_named(name)} {'never' if value is None else number + unit}"
+    most, least = row.most.get(name), row.least.get(name)
+    if most is not None and most == least:
+        limit = f" (has to be {most:g})"
+    elif most is not None:
+        limit = f" (at most {most:g})"
+    else:
+        limit = f" (at least {least:g})" if least is not None else ""
+    beyond = any(fault.startswith(f"{name} ") for fault in row.faults)
+    return f"**{text}**{limit}" if beyond else f"{text}{limit}"
+
+
+def _named(name: str) -> str:
+    return re.sub(r"_(s|ms|mb)$", "", name).replace("_", " ")

@@ -85,12 +85,12 @@ def endpoint(trial: Trial) -> None:
         trial.row(
             "forged, old and broken requests",
             accepted=sum(200 <= status < 300 for status in forged.values()),
-            crashes=sum(status in (0, 500) for status in odd.values()),
+            server_errors=sum(status >= 500 for status in odd.values()),
             replies=sum(bool(message.get("bot_id")) for message in messages),
             dead=int(not bot.alive),
             tracebacks=bot.text().count("Traceback"),
             statuses=forged | odd,
-            most=dict.fromkeys(("accepted", "replies", "dead", "tracebacks"), 0),
+            most=dict.fromkeys(("accepted", "server_errors", "replies", "dead", "tracebacks"), 0),
         )
         ledger = Ledger(system.slack, "h")
         for _ in range(10):
