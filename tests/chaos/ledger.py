@@ -61,7 +61,7 @@ class Count:
     """Threads that go on showing work under way."""
     verdicts: Counter[str] = field(default_factory=Counter)
     lines: Counter[str] = field(default_factory=Counter)
-    """First lines of the replies that are not answers."""
+    """First lines of the replies that are crossed or not answers."""
 
     def figures(self) -> Json:
         names = ("asked", "answered", "lost", "doubled", "crossed", "half", "stuck")
@@ -168,10 +168,11 @@ class Ledger:
         verdict = message["metadata"]["event_payload"].get("verdict") or "line"
         text = words_of(message)
         count.verdicts[verdict] += 1
-        count.crossed += message.get("thread_ts") != asked.thread_ts or (
+        crossed = message.get("thread_ts") != asked.thread_ts or (
             verdict == "answered" and f"{limit_of(asked.page)} requests" not in text
         )
-        if verdict != "answered":
+        count.crossed += crossed
+        if crossed or verdict != "answered":
             line = re.sub(r"`[0-9a-f]{8}`", "`...`", text.strip().split("\n")[0])
             count.lines[line[:160]] += 1
 

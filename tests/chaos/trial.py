@@ -91,7 +91,7 @@ class Trial:
     def system(self, **options: Any) -> Iterator[System]:
         """A system of its own; the quick form shares one where the item asks for no other."""
         session = self.session
-        if self.quick and set(options) <= {"line"}:
+        if self.quick and self.item.quick and set(options) <= {"line"}:
             if session.shared is None:
                 folder = session.new_folder()
                 session.shared = System(session.zygote, folder, line=True, rules=QUICK_RULES)
