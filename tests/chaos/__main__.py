@@ -100,25 +100,25 @@ def stop(_number: int, _frame: FrameType | None) -> NoReturn:
 
 def main() -> int:
     load_items()
-    given = parse()
-    if given.list:
+    options = parse()
+    if options.list:
         list_items()
         return 0
-    if given.items[:1] == ["report"]:
-        write_report([Path(name) for name in given.items[1:]])
+    if options.items[:1] == ["report"]:
+        write_report([Path(name) for name in options.items[1:]])
         return 0
-    items = chosen(given.items, given.quick)
-    seed = given.seed if given.seed is not None else secrets.randbelow(100_000)
-    out = given.out or (None if given.quick else Path("chaos.jsonl"))
+    items = chosen(options.items, options.quick)
+    seed = options.seed if options.seed is not None else secrets.randbelow(100_000)
+    out = options.out or (None if options.quick else Path("chaos.jsonl"))
     signal.signal(signal.SIGTERM, stop)
     with Zygote() as zygote:
-        session = Session(out.open("a") if out else None, seed, given.quick, zygote)
+        session = Session(out.open("a") if out else None, seed, options.quick, zygote)
         session.say(f"seed {seed}; figures go to {out or 'nowhere'}")
         try:
             code = run(items, session)
         finally:
             session.close()
-    if out and not given.items:
+    if out and not options.items:
         write_report([out])
     return code
 

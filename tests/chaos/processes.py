@@ -36,8 +36,8 @@ def until(
 def plain_environment() -> dict[str, str]:
     """Return the environment that every process gets: no setting of the person who runs this."""
     kept = {"PATH", "HOME", "LANG", "TMPDIR", "LD_LIBRARY_PATH"}
-    given = {name: value for name, value in os.environ.items() if name in kept}
-    return given | {"PYTHONPATH": str(ROOT), "ANONYMIZED_TELEMETRY": "False"}
+    values = {name: value for name, value in os.environ.items() if name in kept}
+    return values | {"PYTHONPATH": str(ROOT), "ANONYMIZED_TELEMETRY": "False"}
 
 
 @dataclass(frozen=True)

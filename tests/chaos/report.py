@@ -33,7 +33,7 @@ question is about one of {pages} pages, each of which states another number.
 
 {summary}
 """
-NOT_SHOWN = ("verdicts", "lines", "log", "said", "told", "reasons", "statuses", "which")
+NOT_SHOWN = ("verdicts", "lines", "log", "said", "line", "reasons", "statuses", "which")
 
 
 def write_report(files: Iterable[Path]) -> Path:

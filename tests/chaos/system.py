@@ -125,8 +125,8 @@ class System:
             "ANTHROPIC_BASE_URL": self.model.url,
             **settings,
         }
-        given = {name: str(value) for name, value in values.items() if value is not None}
-        return plain_environment() | given
+        strings = {name: str(value) for name, value in values.items() if value is not None}
+        return plain_environment() | strings
 
     def start(
         self,
@@ -196,8 +196,8 @@ class System:
         with suppress(sqlite3.Error), closing(sqlite3.connect(file, timeout=5)) as rows:
             rows.row_factory = sqlite3.Row
             over = "state NOT IN ('requested', 'running')"
-            found = rows.execute(f"SELECT * FROM runs WHERE {over} ORDER BY id DESC").fetchone()
-            return dict(found) if found else None
+            newest = rows.execute(f"SELECT * FROM runs WHERE {over} ORDER BY id DESC").fetchone()
+            return dict(newest) if newest else None
         return None
 
     def indexed(self, data: str = "data", after: int = 0) -> dict[str, Any]:

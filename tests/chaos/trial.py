@@ -42,7 +42,7 @@ class Session:
     folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="footnote-chaos-")))
     rows: list[Row] = field(default_factory=list)
     shared: System | None = None
-    _told: float = 0.0
+    _said_at: float = 0.0
 
     def close(self) -> None:
         if self.shared:
@@ -56,8 +56,8 @@ class Session:
         """Tell how far an item is: one line on a terminal, else a line now and then."""
         if sys.stdout.isatty():
             print(f"\r\033[K  {text}", end="\r", flush=True)  # noqa: T201  # a command
-        elif time.monotonic() - self._told > 30:
-            self._told = time.monotonic()
+        elif time.monotonic() - self._said_at > 30:
+            self._said_at = time.monotonic()
             self.say(f"  {text}")
 
     def new_folder(self) -> Path:

@@ -77,15 +77,15 @@ def _one_damage(trial: Trial, system: System, file: Path, way: str, fresh: dict[
     text = bot.text(since)
     run = system.command("ingest", "--json", seconds=120)
     unequal = differences(stored_index(data), fresh) if run.code == 0 else []
-    told = [line for line in text.splitlines() if line.startswith("footnote:")]
+    lines = [line for line in text.splitlines() if line.startswith("footnote:")]
     name = "/".join("index" if part.startswith("index-") else part for part in file.parts)
     trial.row(
         f"{name} {way}",
         count,
         died=int(died),
         not_started=int(not started),
-        told=told[-1][:160] if told else "",
-        silent=int(not started and not told),
+        line=lines[-1][:160] if lines else "",
+        silent=int(not started and not lines),
         tracebacks=text.count("Traceback"),
         ingest_code=run.code,
         unequal=len(unequal),
@@ -130,8 +130,8 @@ def versions(trial: Trial) -> None:
 
 def _tables(file: Path) -> list[str]:
     with closing(sqlite3.connect(file)) as rows:
-        found = rows.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
-        return [str(name) for (name,) in found]
+        names = rows.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+        return [str(name) for (name,) in names]
 
 
 def _change(file: Path, *statements: str) -> None:
@@ -151,13 +151,13 @@ def _start(trial: Trial, system: System, done: str, *, starts: bool) -> None:
     count = ledger.count(5)
     bot.end()
     text = bot.text(since)
-    told = [line for line in text.splitlines() if line.startswith("footnote:")]
+    lines = [line for line in text.splitlines() if line.startswith("footnote:")]
     trial.row(
         done,
         count,
         otherwise=int(started != starts),
-        told=told[-1][:160] if told else "",
-        silent=int(not started and not told),
+        line=lines[-1][:160] if lines else "",
+        silent=int(not started and not lines),
         tracebacks=text.count("Traceback"),
         most=dict.fromkeys(("otherwise", "silent", "tracebacks"), 0),
     )

@@ -225,9 +225,9 @@ def deleted(trial: Trial) -> None:
             "data folder made again, without a restart",
             missing=[name for name in needed if not (system.data() / name).exists()],
             not_made=int(not missing),
-            told=int(bool(bot.complaints(since))),
+            complaints=len(bot.complaints(since)),
             most={"not_made": 0},
-            least={"told": 1},
+            least={"complaints": 1},
         )
         until(lambda: system.last_run(), 60, 0.5)
         asked(trial, system, bot, "answers after the folder was made again")

@@ -71,7 +71,7 @@ def endpoint(trial: Trial) -> None:
             "another secret": send(url, good, secret="other"),
             "six minutes old": send(url, good, at=str(int(now - 360))),
             "six minutes ahead": send(url, good, at=str(int(now + 360))),
-            "a time that is no number": send(url, good, at="12e4"),
+            "a time that is not a number": send(url, good, at="12e4"),
         }
         odd = {
             "not JSON": send(url, b"\xff\xfe{not json"),

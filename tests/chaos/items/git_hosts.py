@@ -258,11 +258,11 @@ def retry(trial: Trial) -> None:
             "host away for a minute at the nightly run",
             failed_run=failed.get("state"),
             healed_after_s=round(time.monotonic() - begun) if healed else None,
-            told_in_status=int("fail" in status.lower()),
-            told_in_slack=sum(bool(message.get("bot_id")) for message in messages),
+            status_says=int("fail" in status.lower()),
+            messages_in_slack=sum(bool(message.get("bot_id")) for message in messages),
             log=bot.complaints()[:3],
             most={"healed_after_s": 15 * 60},
-            least={"told_in_status": 1},
+            least={"status_says": 1},
         )
 
 

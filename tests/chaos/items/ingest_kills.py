@@ -107,8 +107,8 @@ def ingest_kills(trial: Trial) -> None:
         killed = system.data("killed")
         seen: Counter[str] = Counter()
         unequal, left = list[str](), list[str]()
-        wanted = trial.pick(64, 1)
-        while seen["kills"] < wanted:
+        kills = trial.pick(64, 1)
+        while seen["kills"] < kills:
             change_pages(remote.work, pages, trial.chance, 0.4)
             remote.commit()
             if trial.chance.random() < trial.pick(0.25, 0):
