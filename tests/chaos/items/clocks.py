@@ -74,7 +74,7 @@ def clock(trial: Trial) -> None:
 @item(
     GROUP,
     breaks="the clock of one of two bots, two hours ahead and back, during long answers",
-    holds="every question has one answer, made by the model once",
+    holds="every question has one answer",
     minutes=6,
 )
 def two_clocks(trial: Trial) -> None:
