@@ -117,6 +117,7 @@ def main() -> int:
         try:
             code = run(items, session)
         finally:
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)  # nothing stays behind
             session.close()
     if out and not options.items:
         write_report([out])

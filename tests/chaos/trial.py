@@ -15,7 +15,7 @@ from typing import Any, TextIO, TypeVar
 from tests.bench.machine import machine
 from tests.chaos.catalogue import Item
 from tests.chaos.ledger import Count
-from tests.chaos.processes import Zygote
+from tests.chaos.processes import Zygote, until
 from tests.chaos.rows import Row, row_of
 from tests.chaos.system import System
 
@@ -47,7 +47,12 @@ class Session:
     def close(self) -> None:
         if self.shared:
             self.shared.__exit__(None, None, None)
+        # Git may tidy up a repository for a moment after its last command.
+        until(self._removed, 10, 0.5)
+
+    def _removed(self) -> bool:
         shutil.rmtree(self.folder, ignore_errors=True)
+        return not self.folder.exists()
 
     def say(self, text: str) -> None:
         print(f"{datetime.now():%H:%M:%S} {text}", flush=True)  # noqa: T201, DTZ005  # a command, for a person
