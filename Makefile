@@ -11,7 +11,7 @@ export UV_HTTP_RETRIES := 8
 export PIP_RETRIES := 8
 
 .DEFAULT_GOAL := help
-.PHONY: help try test check format bench peers lock clean
+.PHONY: help try test check format chaos bench peers lock clean
 
 help:  ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -34,6 +34,9 @@ check: $(STAMP)  ## format, lint, types, import contracts
 format: $(STAMP)  ## put the code into its one format
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
+
+chaos: $(STAMP)  ## real processes, broken in every way (two hours; ARGS=--quick: 90 s; ARGS=--help)
+	@$(BIN)/python -m tests.chaos $(ARGS)
 
 bench: $(STAMP)  ## speed, measured against the obvious pipeline in the same run (some minutes)
 	@$(BIN)/python -m tests.bench $(ARGS)

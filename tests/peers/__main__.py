@@ -9,7 +9,6 @@ a temporary folder. The journal's tests run on PostgreSQL if it is installed. Th
 
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -19,10 +18,11 @@ import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from tests.agent.messages.recordings import ARCHIVES
+from tests.chaos.servers import PostgreSQL, installed_postgres
 from tests.conftest import ROOT
+from tests.waiting import free_port
 
 AIMOCK = "@copilotkit/aimock@1.43.0"
 EMULATE = "emulate@0.9.0"
@@ -57,30 +57,17 @@ def main() -> int:
 def postgres() -> Iterator[str | None]:
     """Address of a PostgreSQL server that runs for these tests; None if PostgreSQL is not
     installed."""
-    installed = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda p: int(p.parent.name))
-    initdb = shutil.which("initdb") or (str(installed[-1] / "initdb") if installed else None)
-    if initdb is None:
+    programs = installed_postgres()
+    if programs is None:
         say("PostgreSQL is not there: the journal is left out")
         yield None
         return
     with tempfile.TemporaryDirectory(prefix="footnote-postgres-") as place:
-        data, port = str(Path(place, "data")), str(free_port())
-        more: dict[str, Any] = {"check": True, "stdout": subprocess.DEVNULL}
-        if os.geteuid() == 0:  # which it refuses to run as
-            shutil.chown(place, "postgres")
-            more["user"] = "postgres"
-        password = Path(place, "password")
-        password.write_text("sandbox")
-        options = ["-U", "footnote", "-A", "scram-sha-256", "--pwfile", str(password)]
-        subprocess.run([initdb, "-D", data, *options], **more)
-        control = [str(Path(initdb).with_name("pg_ctl")), "-D", data, "-w"]
-        listening = f"-p {port} -k {place} -c listen_addresses=127.0.0.1"
-        log = str(Path(place, "log"))
-        subprocess.run([*control, "-o", listening, "-l", log, "start"], **more)
+        server = PostgreSQL(Path(place), programs)
         try:
-            yield f"postgresql://footnote:sandbox@127.0.0.1:{port}/postgres"
+            yield server.url
         finally:
-            subprocess.run([*control, "-m", "immediate", "stop"], **more)
+            server.stop()
 
 
 def fetched(folder: Path) -> str:
@@ -122,12 +109,6 @@ def started(command: Sequence[str | Path]) -> Iterator[str]:
     finally:
         process.terminate()
         process.wait()
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def wait_for(url: str, process: "subprocess.Popen[bytes]") -> None:

@@ -1,0 +1,1 @@
+"""The items, each a function from a trial to rows of figures."""
