@@ -141,11 +141,16 @@ class Journal(Archive):
         return self._claim(key, NotedMessage.state == "answered", attempts=1, **values)
 
     def _claim(self, key: Key, where: sa.ColumnElement[bool], **values: object) -> bool:
-        now = Now()
+        # Of two threads, one may work in the database while the other works in memory.
+        if not self._leases.begin(key, LEASE_SECONDS):
+            return False
+        now, is_mine = Now(), False
         lease = {"owner": self._me, "lease_until": now + LEASE_SECONDS, "claimed_at": now}
-        is_mine = self._change(key, where, state="claimed", reason=None, **{**lease, **values})
-        if is_mine:
-            self._leases.extend([key], LEASE_SECONDS)
+        try:
+            is_mine = self._change(key, where, state="claimed", reason=None, **{**lease, **values})
+        finally:
+            if not is_mine:
+                self._leases.end(key)
         return is_mine
 
     @kept

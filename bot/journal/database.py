@@ -238,7 +238,15 @@ def _postgres(url: sa.URL, is_brief: bool) -> sa.Engine:
 
 def _sqlite(url: sa.URL, is_brief: bool) -> sa.Engine:
     patience = BRIEF_SECONDS if is_brief else _LOCKED_SECONDS
-    engine = sa.create_engine(url, connect_args={"timeout": patience}, hide_parameters=True)
+    # SQLite has one writer at a time. Threads wait in order for the one connection: SQLite itself
+    # does not serve them in order, so that among many threads some would wait too long.
+    engine = sa.create_engine(
+        url,
+        connect_args={"timeout": patience, "check_same_thread": False},
+        pool_size=1,
+        max_overflow=0,
+        hide_parameters=True,
+    )
 
     @sa.event.listens_for(engine, "connect")
     def _connected(connection: Any, record: Any) -> None:
