@@ -111,6 +111,18 @@ def test_a_call_that_reaches_nobody_says_so_and_speaks_of_the_answer_in_words() 
     )
 
 
+def test_a_second_press_says_what_is_true_where_nobody_can_be_called(system: System) -> None:
+    ts, reply = system.ask("@Footnote what does PAY-4031 mean, please?")
+    system.click("footnote_human", reply)
+    [call] = wait_for(lambda: calls_for_help(system, ts))
+    assert "Nobody is set up to be called" in call
+    before = len(system.whispers())
+    system.click("footnote_human", reply)
+    [told] = wait_for(lambda: system.whispers()[before:])
+    assert told["text"] == "The call for a human is in the thread already."
+    assert calls_for_help(system, ts) == [call]
+
+
 OWNERS = st.lists(
     st.sampled_from(
         ["https://evil.example/x", "evil.example", "<!here>", "<@U1>", "`", "*b*", "\n"]
