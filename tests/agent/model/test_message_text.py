@@ -183,8 +183,8 @@ def test_every_kind_of_line_end_is_one(end: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["👩\u200d🚒 ☎\ufe0f 1\ufe0f\u20e3 ❤\ufe0f\u200d🔥", "می\u200cخواهم", "क\u094d\u200dष"]
+    "text", ["👩\u200d🚒 ☎\ufe0f ❤\ufe0f\u200d🔥", "می\u200cخواهم", "क\u094d\u200dष"]
 )
 def test_emoji_and_words_that_need_joiners_stay(text: str) -> None:
-    assert said(f"So: {text}") == f"So: {text}"
+    assert said(f"1\ufe0f\u20e3 So: {text}") == f"1\ufe0f\u20e3 So: {text}"
     assert said(*text) == text
