@@ -88,7 +88,7 @@ class Journal(Archive):
                     .values(state="noted", owner=None)
                 )
         if has_standby:
-            self.standby = Standby(self._write_back)
+            self.standby = Standby(self._write_back, is_shared=not alone)
 
     def tidy(self) -> None:
         """Delete what is older than the journal may keep; most of it once an hour."""

@@ -29,6 +29,8 @@ LOG_SECONDS = 60.0
 """Minimum number of seconds between two log lines about a database that cannot be used."""
 RETRY_SECONDS = 1.0
 """Seconds between two attempts to use the database again."""
+_NOTICED_SECONDS = 15.0
+"""Seconds until other processes, too, have noticed that the database can be used again."""
 _JOIN_SECONDS = 5.0
 _KEEP_SECONDS = 7_200.0
 """Seconds until the copy of a message is deleted from memory."""
@@ -64,8 +66,9 @@ def kept(method: Callable[Concatenate[J, P], T]) -> Callable[Concatenate[J, P], 
 class Standby:
     """The journal's tables in memory, shared by the threads of one process."""
 
-    def __init__(self, write_back: WriteBack) -> None:
-        self._write_back = write_back
+    def __init__(self, write_back: WriteBack, *, is_shared: bool) -> None:
+        """``is_shared``: other processes use the same database."""
+        self._write_back, self._is_shared = write_back, is_shared
         self._engine = sa.create_engine(
             "sqlite://",
             poolclass=StaticPool,
@@ -77,6 +80,7 @@ class Standby:
         self._here = threading.local()
         self._changed: set[Key] = set()
         self._is_away = False
+        self._returned_at = -math.inf
         self._is_logged = False
         self._logged_at = -math.inf
         self._closing = threading.Event()
@@ -86,6 +90,12 @@ class Standby:
     def is_away(self) -> bool:
         """True while the database cannot be used."""
         return self._is_away
+
+    @property
+    def is_apart(self) -> bool:
+        """True while other processes and this one may not see each other's claims."""
+        is_noticed = time.monotonic() - self._returned_at > _NOTICED_SECONDS
+        return self._is_shared and (self._is_away or not is_noticed)
 
     @property
     def is_here(self) -> bool:
@@ -192,6 +202,7 @@ class Standby:
             database.commit()
             count = len(changed)
             self._changed.clear()
+            self._returned_at = time.monotonic()
             self._is_away = False
         if self._is_logged:
             log.warning("The journal can be used again: %d messages are written into it.", count)

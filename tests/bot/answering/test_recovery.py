@@ -242,6 +242,41 @@ def test_two_replicas_without_their_database_post_one_answer(
     assert len(replies(slack, ts)) == 1
 
 
+def test_without_their_database_replicas_answer_each_mention_once_from_the_first(
+    slack: Slack, start: Start, script: Script, tmp_path: Path
+) -> None:
+    url = f"sqlite:///{tmp_path}/shared.sqlite"
+    running = [start(database_url=url) for _ in range(2)]
+    with renamed(url, tmp_path):
+        stamps = [say(slack, f"{AT} question {n}?") for n in range(6)]
+        wait_for(lambda: sum(each.handled for each in running) >= 12)
+        for each in running:
+            each.settle(0)
+    assert [len(replies(slack, ts)) for ts in stamps] == [1] * 6
+    assert len(script.conversations) == 6
+
+
+@pytest.mark.parametrize(
+    "event", [{"type": "message"}, {"type": "app_mention", "retry_num": 1}], ids=str
+)
+def test_without_the_database_an_event_that_another_replica_may_have_is_answered_later(
+    event: Json, slack: Slack, start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bot.journal.claims._NOTED_SECONDS", 0.0)
+    url, ts = f"sqlite:///{tmp_path}/shared.sqlite", "1790000000.000100"
+    running = start(database_url=url)
+    message = {"type": event["type"], "channel": "C0INCIDENT", "user": ONCALL, "ts": ts}
+    body = {"type": "event_callback", "event": {**message, "text": f"{AT} how?"}}
+    retry = {"retry_num": event["retry_num"]} if "retry_num" in event else {}
+    with renamed(url, tmp_path):
+        slack.deliver({**body, "team_id": "T0SANDBOX", "event_id": "Ev1", **retry})
+        running.settle(1)
+        assert not replies(slack, ts)
+        running.recovery.recover(at_start=False)
+        running.settle(1)
+        assert len(replies(slack, ts)) == 1
+
+
 def test_a_data_folder_that_is_removed_while_the_bot_runs_loses_no_question(
     slack: Slack, start: Start, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
