@@ -101,8 +101,6 @@ class Journal(Archive):
         self._tidy_at = time.monotonic() + TIDY_SECONDS
         with self.session() as session:
             delete_old(session, self._answer_days)
-        if self.standby:
-            self.standby.tidy()
 
     def _write_back(self, standby: Standby) -> None:
         mend_file(self._engine)

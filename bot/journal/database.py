@@ -238,7 +238,16 @@ def _postgres(url: sa.URL, is_brief: bool) -> sa.Engine:
 
 def _sqlite(url: sa.URL, is_brief: bool) -> sa.Engine:
     patience = BRIEF_SECONDS if is_brief else _LOCKED_SECONDS
-    engine = sa.create_engine(url, connect_args={"timeout": patience}, hide_parameters=True)
+    engine = sa.create_engine(
+        url,
+        connect_args={"timeout": patience},
+        # The file has one writer at a time: threads wait in a queue instead of asking again.
+        poolclass=sa.QueuePool,
+        pool_size=1,
+        max_overflow=0,
+        pool_timeout=patience,
+        hide_parameters=True,
+    )
 
     @sa.event.listens_for(engine, "connect")
     def _connected(connection: Any, record: Any) -> None:
