@@ -58,6 +58,8 @@ class Archive:
             with standby.session() as session:
                 yield session
             return
+        if standby:
+            standby.check()
         try:
             with (
                 explained(self._engine),

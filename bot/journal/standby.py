@@ -36,6 +36,8 @@ _JOIN_SECONDS = 5.0
 _MOST = 20_000
 """Maximum number of messages in memory: the newest ones."""
 
+_AWAY = "the journal cannot be used at the moment: it is tried again every second"
+
 P = ParamSpec("P")
 T = TypeVar("T")
 WriteBack = Callable[["Standby"], None]
@@ -123,6 +125,11 @@ class Standby:
                 if self._is_away:  # else the database came back a moment ago
                     with self._in_memory():
                         return work()
+
+    def check(self) -> None:
+        """Raise JournalError while the database cannot be used, so that nobody waits for it."""
+        if self._is_away:
+            raise JournalError(_AWAY)
 
     @contextmanager
     def session(self) -> Iterator[Session]:
