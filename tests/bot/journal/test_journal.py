@@ -326,7 +326,7 @@ def test_while_the_bot_runs_nothing_that_names_people_is_kept_for_longer_than_th
                 HumanCall,
                 BookedRequest,
                 Rewording,
-            )  # fmt: skip
+            )
         }
     assert set(kept.values()) == {1}, kept
     journal.close()
