@@ -18,6 +18,7 @@ claim's lease has run out, continues from the recorded state.
     noted, ignored, lapsed        answered  found_answered: its reply is in the thread
     noted, claimed                failed    give_up, after MAX_ATTEMPTS claims
     noted, lapsed                 ignored   ignore: it needs no answer
+    ignored                       noted     edited: its new words may need one
     noted, claimed                ignored   withdraw: after an edit it is not a question
     new, noted, ignored, claimed  deleted   delete
 
@@ -220,6 +221,11 @@ class Journal(Archive):
         """Record that a message needs no answer; a later event of it may still get one."""
         undecided = (NotedMessage.state == "noted") | self._leases.abandoned(key, LEASE_SECONDS)
         self._change(key, undecided, state="ignored", reason=reason)
+
+    def edited(self, key: Key) -> None:
+        """Record that a message that needed no answer was edited."""
+        ignored = (NotedMessage.state == "ignored") & (NotedMessage.attempts < MAX_ATTEMPTS)
+        self._change(key, ignored, state="noted", noted_at=Now())
 
     def delete(self, key: Key) -> None:
         """Record a deleted question: pending answers are dropped, late events are ignored."""

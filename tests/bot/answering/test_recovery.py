@@ -113,6 +113,28 @@ def test_what_is_read_or_waits_to_be_read_when_the_process_ends_is_left_for_the_
     assert not [m for m in slack.messages("C0INCIDENT") if "_viewer" in m]
 
 
+def test_an_edit_that_waits_when_the_process_ends_is_left_for_the_next_start(
+    slack: Slack, start: Start
+) -> None:
+    first = start()
+    root = say(slack, f"{AT} how do I roll back?")
+    reply_to(slack, root)
+    ts = say(slack, "thanks!", thread_ts=root)
+    first.settle(3)
+    busy = threading.Event()
+    for _ in range(8):
+        first.listeners.submit(busy.wait)
+    slack.post("edit", channel="C0INCIDENT", ts=ts, text="thanks! And for the EU?")
+    wait_for(lambda: first.handled >= 4)
+    first.disconnect()
+    first.listeners.shutdown(wait=False, cancel_futures=True)
+    busy.set()
+    second = start()
+    wait_for(lambda: about(slack, root, ts))
+    second.settle(0)
+    assert len(about(slack, root, ts)) == 1
+
+
 def about(slack: Slack, root: str, ts: str) -> list[Json]:
     thread = [*slack.messages("C0INCIDENT", root), *slack.messages("C0INCIDENT", ts)]
     payloads = {
@@ -229,8 +251,9 @@ def test_two_replicas_without_their_database_post_one_answer(
         sent = slack.post("say", channel="C0INCIDENT", user=ONCALL, text=f"{AT} how?")
         ts = sent["ts"]
         wait_for(lambda: script.conversations)
+        [mention] = [body for body in sent["events"] if body["event"]["type"] == "app_mention"]
         while len(script.conversations) < 2:
-            slack.deliver(*sent["events"])
+            slack.deliver(mention)
         script.gate.set()
         reply_to(slack, ts)
         for each in running:
