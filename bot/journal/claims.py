@@ -18,6 +18,7 @@ claim's lease has run out, continues from the recorded state.
     noted, ignored, lapsed        answered  found_answered: its reply is in the thread
     noted, claimed                failed    give_up, after MAX_ATTEMPTS claims
     noted, lapsed                 ignored   ignore: it needs no answer
+    ignored                       noted     edited: its new words may need one
     noted, claimed                ignored   withdraw: after an edit it is not a question
     new, noted, ignored, claimed  deleted   delete
 
@@ -88,7 +89,7 @@ class Journal(Archive):
                     .values(state="noted", owner=None)
                 )
         if has_standby:
-            self.standby = Standby(self._write_back)
+            self.standby = Standby(self._write_back, is_shared=not alone)
 
     def tidy(self) -> None:
         """Delete what is older than the journal may keep; most of it once an hour."""
@@ -101,8 +102,6 @@ class Journal(Archive):
         self._tidy_at = time.monotonic() + TIDY_SECONDS
         with self.session() as session:
             delete_old(session, self._answer_days)
-        if self.standby:
-            self.standby.tidy()
 
     def _write_back(self, standby: Standby) -> None:
         mend_file(self._engine)
@@ -227,6 +226,11 @@ class Journal(Archive):
         """Record that a message needs no answer; a later event of it may still get one."""
         undecided = (NotedMessage.state == "noted") | self._leases.abandoned(key, LEASE_SECONDS)
         self._change(key, undecided, state="ignored", reason=reason)
+
+    def edited(self, key: Key) -> None:
+        """Record that a message that needed no answer was edited."""
+        ignored = (NotedMessage.state == "ignored") & (NotedMessage.attempts < MAX_ATTEMPTS)
+        self._change(key, ignored, state="noted", noted_at=Now())
 
     def delete(self, key: Key) -> None:
         """Record a deleted question: pending answers are dropped, late events are ignored."""
