@@ -254,17 +254,14 @@ class Journal(Archive):
     @kept
     def in_thread(self, team: str, channel: str, thread_ts: str) -> list[NotedMessage]:
         """Return the messages of a thread that are claimed or answered."""
+        messages = sa.select(NotedMessage).where(
+            NotedMessage.team == team,
+            NotedMessage.channel == channel,
+            NotedMessage.thread_ts == thread_ts,
+            NotedMessage.state.in_(("claimed", "answered")),
+        )
         with self.session() as session:
-            return list(
-                session.scalars(
-                    sa.select(NotedMessage).where(
-                        NotedMessage.team == team,
-                        NotedMessage.channel == channel,
-                        NotedMessage.thread_ts == thread_ts,
-                        NotedMessage.state.in_(("claimed", "answered")),
-                    )
-                )
-            )
+            return list(session.scalars(messages))
 
     @kept
     def renew(self, keys: Collection[Key]) -> None:
