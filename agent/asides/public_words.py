@@ -67,7 +67,7 @@ def _is_common(word: str, names: set[str], *, begins: bool) -> bool:
 
 @cache
 def _english() -> frozenset[str]:
-    """The words that the vocabulary of the embedding model has whole; common names are among them."""
+    """The words that the embedding model's vocabulary has whole, and common names among them."""
     return frozenset(filter(_ENGLISH.fullmatch, _vocabulary()))
 
 
