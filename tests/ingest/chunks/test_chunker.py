@@ -248,13 +248,9 @@ def test_a_long_glossary_is_not_a_dump() -> None:
     assert len(chunks) == 600
 
 
-@pytest.mark.parametrize("form", ["## Option {n}\n\n", "- **Option {n}**: ", "**Option {n}**\n\n"])
-def test_a_reference_of_many_short_sections_keeps_them_apart(form: str) -> None:
+def test_a_reference_of_many_short_sections_keeps_them_apart() -> None:
     entries = (
-        f"{form.replace('{n}', f'x{n}')}Limits the payouts of one account, in euros.\n\n"
-        for n in range(900)
+        f"## Option x{n}\n\nLimits the payouts of one account, in euros.\n\n" for n in range(900)
     )
     chunks = chunks_of("# Options\n\n" + "".join(entries))
-    assert all("\n## Option" not in chunk.text for chunk in chunks)
-    if form.startswith("#"):
-        assert [chunk.heading[-1] for chunk in chunks] == [f"Option x{n}" for n in range(900)]
+    assert [chunk.heading[-1] for chunk in chunks] == [f"Option x{n}" for n in range(900)]

@@ -148,7 +148,7 @@ def test_after_a_forced_push_no_link_leads_to_a_commit_that_is_gone(repo: Repo) 
     git(repo.remote.work, "push", "--quiet", "--force", "origin", "rewritten:main")
     git(repo.remote.bare, "reflog", "expire", "--expire=now", "--all")
     git(repo.remote.bare, "gc", "--quiet", "--prune=now")
-    repo.ingest()
+    run_ingest(repo.settings, repo.index, repo.embedder)
     assert first not in repo.check_links()
     renamed = repo.index.document("renamed.md")
     assert renamed
