@@ -75,7 +75,7 @@ class Service:
         self._listening = InTurn(16)
         self._stack.callback(self._listening.shutdown, wait=False, cancel_futures=True)
         runs = IngestRuns(index_settings.data_dir)
-        self.index.rebuild_by(lambda: runs.request({}))
+        self.index.rebuild_by(runs.request_once)
         stale_after = timedelta(hours=index_settings.stale_after_hours)
         agent = build_agent(self.index, agent_settings, Bookings(self.journal))
         self.bot = build_bot(
