@@ -1,4 +1,4 @@
-"""The map of the code in CONTRIBUTING and README names every file of the tree, and no other."""
+"""Documents name what is in the tree: the map every file, and each promise a test that holds it."""
 
 import ast
 import re
@@ -12,7 +12,8 @@ import pytest
 from tests.conftest import ROOT
 
 README, CONTRIBUTING = ROOT / "README.md", ROOT / "CONTRIBUTING.md"
-DOCUMENTS = (README, CONTRIBUTING, *sorted((ROOT / "docs").glob("*.md")))
+SECURITY = ROOT / "SECURITY.md"
+DOCUMENTS = (README, CONTRIBUTING, SECURITY, *sorted((ROOT / "docs").glob("*.md")))
 ENTRANCES = ("__init__.py", "__main__.py")
 SHARED_NAMES = {*ENTRANCES, "cli.py", "errors.py", "settings.py"}
 """File names that may occur in several rooms."""
@@ -26,6 +27,9 @@ NAME = re.compile(
     r"|(?:bot|agent|ingest)(?:\.[a-z_]+)+)"
 )
 """A path in the tree, or a module by its dotted name."""
+
+HOLDS = re.compile(r"\[(test_\w+)\]\(([\w/.]+)\)")
+"""A test and its file, as SECURITY names them."""
 
 
 def section(title: str, page: Path) -> str:
@@ -151,3 +155,17 @@ def test_the_states_are_drawn_in_their_module_as_in_the_map(module: str) -> None
     drawn = "\n".join(line.removeprefix("    ") for line in docstring.splitlines())
     drawings = re.findall(r"```\n(.+?)\n```", section("States", CONTRIBUTING), re.DOTALL)
     assert [drawing for drawing in drawings if drawing in drawn] != []
+
+
+def test_each_promise_names_tests_that_exist() -> None:
+    _, _, *rows = section("Promises", SECURITY).strip().splitlines()
+    without = [row for row in rows if not HOLDS.search(row)]
+    assert without == []
+    named = {test for row in rows for test in HOLDS.findall(row)}
+    missing = [test for test in sorted(named) if test[0] not in functions(ROOT / test[1])]
+    assert missing == []
+
+
+def functions(path: Path) -> set[str]:
+    tree = ast.parse(path.read_text(encoding="utf-8")) if path.is_file() else ast.Module([], [])
+    return {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}

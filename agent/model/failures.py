@@ -98,7 +98,7 @@ def _by_status(error: APIStatusError, model: str) -> ModelUnavailable:
     elif "prompt is too long" in text:
         kind = "request_too_large"
     if not isinstance(error, AuthenticationError):
-        log.warning("%s: %s", model, text[:300])
+        log.warning("%s: %s", model, _without_key(text, error.request)[:300])
     return ModelUnavailable(
         f"{model}: {status} {kind}",
         _REASONS.get(kind, "The model refused the request."),
@@ -107,6 +107,14 @@ def _by_status(error: APIStatusError, model: str) -> ModelUnavailable:
         retry_after=_retry_after(error),
         is_billed=status < 400,
     )
+
+
+def _without_key(text: str, request: httpx2.Request) -> str:
+    """The text of a server without the key of the request, which a gateway may quote."""
+    for header in ("x-api-key", "authorization"):
+        if key := request.headers.get(header, "").removeprefix("Bearer "):
+            text = text.replace(key, "***")
+    return text
 
 
 def _retry_after(error: APIStatusError) -> float | None:

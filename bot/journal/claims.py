@@ -140,11 +140,16 @@ class Journal(Archive):
         return self._claim(key, NotedMessage.state == "answered", attempts=1, **values)
 
     def _claim(self, key: Key, where: sa.ColumnElement[bool], **values: object) -> bool:
-        now = Now()
+        # Of two threads, one may work in the database while the other works in memory.
+        if not self._leases.begin(key, LEASE_SECONDS):
+            return False
+        now, is_mine = Now(), False
         lease = {"owner": self._me, "lease_until": now + LEASE_SECONDS, "claimed_at": now}
-        is_mine = self._change(key, where, state="claimed", reason=None, **{**lease, **values})
-        if is_mine:
-            self._leases.extend([key], LEASE_SECONDS)
+        try:
+            is_mine = self._change(key, where, state="claimed", reason=None, **{**lease, **values})
+        finally:
+            if not is_mine:
+                self._leases.end(key)
         return is_mine
 
     @kept
@@ -249,17 +254,14 @@ class Journal(Archive):
     @kept
     def in_thread(self, team: str, channel: str, thread_ts: str) -> list[NotedMessage]:
         """Return the messages of a thread that are claimed or answered."""
+        messages = sa.select(NotedMessage).where(
+            NotedMessage.team == team,
+            NotedMessage.channel == channel,
+            NotedMessage.thread_ts == thread_ts,
+            NotedMessage.state.in_(("claimed", "answered")),
+        )
         with self.session() as session:
-            return list(
-                session.scalars(
-                    sa.select(NotedMessage).where(
-                        NotedMessage.team == team,
-                        NotedMessage.channel == channel,
-                        NotedMessage.thread_ts == thread_ts,
-                        NotedMessage.state.in_(("claimed", "answered")),
-                    )
-                )
-            )
+            return list(session.scalars(messages))
 
     @kept
     def renew(self, keys: Collection[Key]) -> None:

@@ -1,5 +1,6 @@
 """Leases of claims: when a message is free, by the clock of the database and of this process."""
 
+import threading
 import time
 from collections.abc import Iterable
 
@@ -16,6 +17,15 @@ class Leases:
     def __init__(self) -> None:
         self._until: dict[Key, float] = {}
         """Monotonic time at which each lease runs out."""
+        self._lock = threading.Lock()
+
+    def begin(self, key: Key, seconds: float) -> bool:
+        """Begin a lease. Return False if this process has one that has not run out."""
+        with self._lock:
+            if self.holds(key):
+                return False
+            self.extend([key], seconds)
+            return True
 
     def extend(self, keys: Iterable[Key], seconds: float) -> None:
         until = time.monotonic() + seconds

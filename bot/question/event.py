@@ -135,8 +135,9 @@ def read_event(body: SlackJson, me: Identity, *, retried: bool = False) -> Event
     is_shared = shared if isinstance(shared, bool) else None
     if event.get("type") == "message":
         read = _message(event, me, is_shared, retried)
-        is_twin = isinstance(read, Question) and read.is_mention and not read.is_direct
-        return replace(read, is_twin=True) if is_twin else read
+        if isinstance(read, Question) and read.is_mention and not read.is_direct:
+            return replace(read, is_twin=True)
+        return read
     if event.get("type") == "app_mention":
         return _posted(event, me, is_shared, retried)
     return None

@@ -3,7 +3,8 @@
 The forms of vendors come from detect-secrets, whose checks over the network are never used. The
 list here has what it lacks: a token's prefix and length, the frame of a private key, a password at
 its place in an address or a header, and a random value behind a name that says "secret".
-``password = ...`` stays, since most such lines in docs are examples that people search for.
+A value behind such a name stays if it is not random, since most such lines in docs are examples
+that people search for.
 """
 
 import base64
@@ -75,7 +76,7 @@ _LONGEST_KEY = 20_000
 _MOST_STRANGE = 2
 """Maximum number of lines within a private key that are not those of a key."""
 _NAMED = re.compile(
-    r"(?:(?<![A-Za-z])|(?<=[a-z]{3})|(?<=[a-z])(?=[A-Z]))(?i:secret|token|credential|passphrase|(?:api|access|account|auth|private|encryption|signing"
+    r"(?:(?<![A-Za-z])|(?<=[a-z]{3})|(?<=[a-z])(?=[A-Z]))(?i:secret|token|credential|passphrase|passw(?:or)?d|pwd|auth(?![a-z])|(?:api|access|account|auth|private|encryption|signing"
     r"|shared|storage|service)[_.-]?key)[\w-]{0,20}[\"'`]?[ \t]{0,9}(?::=|=>|[:=])[ \t]{0,9}[\"'`]?"
     r"([\w+/=.~-]{16,4000})"
 )

@@ -141,7 +141,7 @@ def test_a_channels_collections_language_and_tone_reach_the_agent_there_and_nowh
     asked, other = script.conversations
     assert asked.collections == ("runbooks",)
     assert asked.wishes == "answer in German; tone: Terse."
-    assert replace(other, turns=()) == Conversation((), asker_id=other.asker_id)
+    assert replace(other, turns=(), waited=0.0) == Conversation((), asker_id=other.asker_id)
 
 
 def test_where_only_mentions_are_answered_a_follow_up_is_not_but_stop_still_stops(

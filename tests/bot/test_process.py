@@ -18,7 +18,7 @@ from tests.bot.stage import Json, Slack, patient_rules
 from tests.conftest import ROOT
 from tests.fakes.messages_server import MessagesServer
 from tests.fakes.rule_followers import Request, search_then_answer
-from tests.fakes.script import Stall, Step
+from tests.fakes.script import Fault, Stall, Step
 from tests.waiting import PATIENCE, wait_for
 
 Process = subprocess.Popen[str]
@@ -86,8 +86,8 @@ def replies(slack: Slack, ts: str) -> list[Json]:
     return [m for m in slack.messages("C0INCIDENT", ts) if m.get("metadata")]
 
 
-def ask(slack: Slack) -> str:
-    body = {"channel": "C0INCIDENT", "user": "U0ONCALL", "text": "@Footnote what is PAY-4031?"}
+def ask(slack: Slack, text: str = "what is PAY-4031?") -> str:
+    body = {"channel": "C0INCIDENT", "user": "U0ONCALL", "text": f"@Footnote {text}"}
     return str(slack.post("say", **body)["ts"])
 
 
@@ -123,6 +123,29 @@ def test_killed_in_the_middle_of_answers_it_answers_or_apologises_after_the_next
         assert second.returncode == 0
         assert "xoxb" not in said
         assert "Traceback" not in said, said
+
+
+def test_the_log_holds_no_secret_and_no_words_of_people_pages_or_the_model(
+    slack: Slack, run: Callable[..., Process]
+) -> None:
+    secrets = {"ANTHROPIC_API_KEY": "sk-ant-7Qm2", "SLACK_SIGNING_SECRET": "8f742231"}
+    more = {"FOOTNOTE_DOCS_TOKEN": "tok-55Wd", "CHROMA_API_KEY": "chr-31Xz"}
+    refused = Fault(status=400, message="key sk-ant-7Qm2 may not do that")
+
+    def rule(request: Request) -> Step:
+        return refused if "refuse" in request.question else search_then_answer(request)
+
+    with MessagesServer(rule) as model:
+        process = run(model, FOOTNOTE_LOG_LEVEL="DEBUG", **secrets, **more)
+        for text in ("what is PAY-4031, rosebud?", "refuse: what is PAY-4031, rosebud?"):
+            ts = ask(slack, text)
+            wait_for(lambda: replies(slack, ts))  # noqa: B023  # called here only
+        process.send_signal(signal.SIGTERM)
+        _, said = process.communicate(timeout=PATIENCE)
+    assert "DEBUG" in said
+    assert "key *** may not do that" in said
+    held = (*secrets.values(), *more.values(), "xoxb-sandbox", "xapp-sandbox")
+    assert [word for word in (*held, "rosebud", "rotated") if word in said] == []
 
 
 def test_sigterm_lets_an_answer_under_way_be_finished(

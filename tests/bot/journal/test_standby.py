@@ -2,9 +2,11 @@
 
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import pytest
 import sqlalchemy as sa
@@ -84,6 +86,20 @@ def test_a_message_is_answered_once_across_an_outage_and_is_noted_afterwards(
         ]
         assert connection.exec_driver_sql("SELECT id FROM answers").scalar() == "a2"
     assert not journal.claim(during.key)
+
+
+def test_of_two_threads_of_which_one_works_in_memory_one_claims_a_message(tmp_path: Path) -> None:
+    with closing(open_journal(None, tmp_path, has_standby=True)) as journal:
+        journal.note(ASKED)
+        with ThreadPoolExecutor(1) as threads:
+            with locked(None, tmp_path):
+                in_database = threads.submit(journal.claim, ASKED.key)
+                pool = cast("sa.QueuePool", journal._engine.pool)
+                wait_for(lambda: pool.checkedout() == 1)
+                assert journal.standby
+                journal.standby.went_away(JournalError("locked"))
+                in_memory = journal.claim(ASKED.key)
+            assert sorted([in_database.result(), in_memory]) == [False, True]
 
 
 def test_what_another_process_did_meanwhile_is_not_undone(

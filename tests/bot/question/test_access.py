@@ -52,6 +52,17 @@ def test_the_shortcut_posts_nothing_where_other_organisations_read(system: Syste
     assert len(system.model.requests) == asked
 
 
+def test_a_mention_is_refused_in_private_where_other_organisations_read(system: System) -> None:
+    before, asked = len(system.whispers(SHARED)), len(system.model.requests)
+    text = "@Footnote what is error PAY-4031 about?"
+    system.slack.post("say", channel=SHARED, user=ONCALL, text=text)
+    said = told(system, SHARED, before)
+    assert "shared with another organisation" in said["text"]
+    assert said["_viewer"] == ONCALL
+    assert not public(system, SHARED)
+    assert len(system.model.requests) == asked
+
+
 def test_the_command_answers_nothing_where_other_organisations_read(system: System) -> None:
     before = len(system.whispers(SHARED))
     system.slack.post("command", channel=SHARED, user=ONCALL, text="what is PAY-4031?")

@@ -23,6 +23,16 @@ def test_starts_on_a_free_port_and_stops_for_good() -> None:
         pass
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a second address of loopback")
+def test_no_other_machine_reaches_it() -> None:
+    sandbox = Sandbox()
+    port = int(sandbox.start().rpartition(":")[2])
+    # A server on all addresses of the machine would accept this one, too.
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(("127.0.0.2", port), timeout=PATIENCE)
+    sandbox.stop()
+
+
 def test_a_port_in_use_is_said_in_one_line() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]

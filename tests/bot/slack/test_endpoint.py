@@ -96,7 +96,17 @@ def test_a_time_that_is_none_is_turned_away(
     sent_at: str, port: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     sent_at = sent_at.encode().decode("latin-1")
-    assert post(port, CHALLENGE, X_Slack_Request_Timestamp=sent_at)[0] in (400, 401)
+    assert post(port, CHALLENGE, X_Slack_Request_Timestamp=sent_at)[0] == 401
+    assert "Traceback" not in caplog.text
+
+
+@pytest.mark.parametrize(
+    "signature", ["v0=é", "é" * 100, "v0=", "v1=" + "0" * 64, "v0=" + "G" * 64]
+)
+def test_a_signature_of_another_form_is_turned_away_without_a_word(
+    signature: str, port: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert post(port, CHALLENGE, X_Slack_Signature=signature)[0] == 401
     assert "Traceback" not in caplog.text
 
 
