@@ -1,5 +1,6 @@
 """An edited question: its answer is made anew or called off, or another answer is offered."""
 
+import functools
 import logging
 from collections.abc import Sequence
 
@@ -18,6 +19,7 @@ from bot.question.thread_message import ThreadMessage
 from bot.reply.again_button import offer_again
 from bot.reply.wording import EDIT_LEFT_OUT
 from bot.slack.clients import SLACK_FAILED, slack_error
+from bot.slack.pace import retry_after
 
 log = logging.getLogger(__name__)
 
@@ -76,6 +78,10 @@ class Reviser:
         try:
             return self._threads.read(question.channel, question.thread_ts)
         except SLACK_FAILED as error:
+            if is_answered and (seconds := retry_after(error)):
+                again = functools.partial(self.revise, question)
+                self._queue.later(question.key, again, seconds)
+                return None
             log.warning("could not read a thread in %s: %s", question.channel, slack_error(error))
             # A question under way can be answered without its thread as it is now.
             return None if is_answered else []
