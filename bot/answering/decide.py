@@ -110,6 +110,9 @@ class QuestionHandler:
         if decision.action == "ignore":
             self._journal.ignore(question.key, decision.reason)
         elif self._journal.claim(question.key):
+            if question.may_be_elsewhere and self._journal.is_apart:
+                self._journal.release(question.key)  # the recovery looks for a reply first
+                return None
             reply = self._in_thread(question)
             reply.take_back(message.ts for message in replies)
             self._carry_out(self._limited(question, decision), reply, thread)
@@ -129,7 +132,7 @@ class QuestionHandler:
 
     def _read_thread(self, question: Question) -> list[ThreadMessage] | None:
         """Read the thread if there can be one. Return None if Slack does not return it."""
-        may_be_answered = question.edited or question.retried or self._journal.is_away
+        may_be_answered = question.edited or question.retried or self._journal.is_apart
         if not (question.in_thread or may_be_answered):
             return []
         try:

@@ -46,12 +46,14 @@ class Reviser:
         If the edited message is not a question, call off the answer under way.
         """
         noted = self._journal.message(question.key)
-        if noted is None or noted.state not in ("ignored", "claimed", "answered"):
+        if noted is None or noted.state not in ("noted", "claimed", "answered"):
             return
-        if noted.state == "ignored":
+        if noted.state == "noted":
             # A message that was answered in other words before is one answer more.
             if noted.claimed_at is None or self._has_room(question):
                 self._handler.handle(question)
+            else:
+                self._journal.ignore(question.key, "edited too often")
             return
         thread = self._read_thread(question, is_answered=noted.state == "answered")
         if thread is None:

@@ -23,6 +23,12 @@ log = logging.getLogger(__name__)
 _CLOSED_WITHIN = 1.0
 """Seconds that the returned function waits for the server's thread to end."""
 
+_SIGNED = {
+    "HTTP_X_SLACK_REQUEST_TIMESTAMP": re.compile(r"[0-9]{1,12}"),
+    "HTTP_X_SLACK_SIGNATURE": re.compile(r"v0=[0-9a-f]{64}"),
+}
+"""Forms of the headers that Bolt computes with; any other value could make it fail."""
+
 Environ = dict[str, Any]
 Respond = Callable[..., Any]
 
@@ -56,13 +62,20 @@ def listen(app: App, port: int) -> Callable[[], None]:
 
 def _readable(handler: Callable[[Environ, Respond], Iterable[bytes]]) -> Callable[..., Any]:
     def handle(environ: Environ, respond: Respond) -> Iterable[bytes]:
-        sent_at = environ.get("HTTP_X_SLACK_REQUEST_TIMESTAMP")
+        if not _is_well_signed(environ):
+            respond("401 Unauthorized", [("Content-Type", "text/plain")])
+            return [b""]
         try:
-            if sent_at is None or re.fullmatch(r"[0-9]{1,12}", sent_at):
-                return handler(environ, respond)
+            return handler(environ, respond)
         except Exception as error:  # noqa: BLE001  # Bolt reports its own: this is an unreadable body
             log.info("refused a request that does not come from Slack (%s)", type(error).__name__)
         respond("400 Bad Request", [("Content-Type", "text/plain")])
         return [b""]
 
     return handle
+
+
+def _is_well_signed(environ: Environ) -> bool:
+    """Return False for a header that is not of Slack's form. Bolt looks at missing ones, too."""
+    headers = ((environ.get(name), form) for name, form in _SIGNED.items())
+    return all(value is None or form.fullmatch(value) for value, form in headers)
