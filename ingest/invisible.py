@@ -8,8 +8,13 @@ import re
 from collections.abc import Iterable
 from unicodedata import bidirectional, category
 
-_RANGES = (range(0x3000), range(0xFE00, 0x10000))
-"""Code points that can be invisible, except for tags and a few signs of musical notation."""
+_RANGES = (
+    range(0x3000),
+    range(0xFE00, 0x10000),
+    range(0x1BCA0, 0x1BCA4),
+    range(0x1D173, 0x1D17B),
+)
+"""Code points that can be invisible, except for tags; the last two are shorthand and music."""
 
 
 def _in_category(name: str) -> frozenset[str]:
@@ -32,8 +37,8 @@ JOINERS = frozenset("\u200c\u200d")
 """Needed in emoji and in Arabic, Persian and Indic words."""
 ZERO_WIDTH = frozenset(char for char in _FORMAT if bidirectional(char) == "BN") - JOINERS
 """Spaces and hyphens without width, byte order mark, and formats that Unicode has retired."""
-FILLERS = frozenset("\u115f\u1160\u2065")
-"""Empty Hangul letters, and a code point that Unicode keeps invisible."""
+FILLERS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2065\u3164\uffa0")
+"""Letters and marks without a glyph, and a code point that Unicode keeps invisible."""
 ANNOTATIONS = frozenset("\ufff9\ufffa\ufffb")
 VARIATIONS = frozenset(map(chr, range(0xFE00, 0xFE0E)))
 """Selectors of glyphs, without the two that choose between text and emoji."""
@@ -67,9 +72,11 @@ HIDDEN = re.compile(
         VARIATIONS,
         TAGS,
     )
-    # A joiner is visible in these scripts and in emoji.
-    + "|(?<![\u0600-\u08ff\u0900-\u0dff\u2190-\u2bff\ufe0f\U0001f000-\U0001faff])"
+    # In these scripts and in emoji, joiners are visible, and a selector chooses the emoji.
+    + "|(?<![\u00a9\u00ae\u0600-\u08ff\u0900-\u0dff\u200c\u200d\u203c-\u33ff\ufe0e\ufe0f"
+    + "\U0001f000-\U0001faff])(?:"
     + char_class(JOINERS)
+    + "|[\ufe0e\ufe0f](?!\u20e3))+"
 )
 """Characters that a text of the docs is read without."""
 

@@ -23,6 +23,7 @@ from agent.model.deadline import Deadline, DeadlinePassed
 from agent.prompts import prompt
 from agent.settings import AgentSettings
 from agent.trace import Progress
+from ingest.invisible import without_hidden
 
 _SECONDS = 25.0
 _LEAST_SECONDS = 3.0
@@ -117,7 +118,7 @@ def _findings(blocks: list[ContentBlock], domains: tuple[str, ...]) -> WebFindin
         if block.type != "text":
             continue
         # Without brackets, a web page cannot look like a citation of the team's docs.
-        words = read_citations(CitedText.plain(block.text), ()).text.text
+        words = read_citations(CitedText.plain(without_hidden(block.text)), ()).text.text
         cited = {}
         for citation in block.citations or ():
             if citation.type == "web_search_result_location":

@@ -6,7 +6,7 @@ renamed, or filled with a word of the question, the thread or the chunk.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 
 from agent.grounding.statements import code_spans
@@ -94,9 +94,21 @@ class Template:
     def __init__(self, text: str) -> None:
         self._words: list[tuple[str, str]] = []
         self._open: list[re.Pattern[str] | None] = []
-        self._any = False
-        if not _ARGUMENT.search(text) and not _BRACED.search(text):
-            return
+        if _ARGUMENT.search(text) or _BRACED.search(text):
+            self._read(text)
+        self._index()
+
+    @classmethod
+    def of_commands(cls, commands: Iterable[Sequence[str]]) -> "Template":
+        """A template in which nothing reaches from one command into the next."""
+        template = cls("")
+        for words in commands:
+            template._add(words, _ARGUMENT if len(words) > 1 else PLACEHOLDER)
+            template._add(("\n",), PLACEHOLDER)
+        template._index()
+        return template
+
+    def _read(self, text: str) -> None:
         at = 0
         for start, end in code_spans(text):
             self._add(command_words(text[at:start]), PLACEHOLDER, "`'\"().,;:")
@@ -104,6 +116,8 @@ class Template:
             self._add(words, _ARGUMENT if len(words) > 1 else PLACEHOLDER)
             at = end
         self._add(command_words(text[at:]), PLACEHOLDER, "`'\"().,;:")
+
+    def _index(self) -> None:
         self._starts: dict[str, list[int]] = {}
         self._any = any(self._open)
         # A command does not begin with a placeholder.

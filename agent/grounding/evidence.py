@@ -15,8 +15,8 @@ from agent.grounding.command_lines import (
     same_in_other_order,
 )
 from agent.grounding.dates import names_weekday, names_zone
+from agent.grounding.line_breaks import ends_with_semicolon
 from agent.grounding.matching import (
-    DASHES,
     HIDDEN,
     TYPOGRAPHIC,
     clean,
@@ -24,6 +24,7 @@ from agent.grounding.matching import (
     place_of,
     squeezed,
     stands_alone,
+    typed_forms,
 )
 from agent.grounding.patterns import HOST, clean_url
 from agent.grounding.quantities import Value, read_values
@@ -85,12 +86,13 @@ class Evidence:
     @cached_property
     def _texts(self) -> tuple[str, ...]:
         """The text with single blanks, and with plain signs in place of typographic ones."""
-        plain = squeezed(self._raw)
-        typed = plain.translate(TYPOGRAPHIC)
-        if not re.search("[‐‑‒−–—]", typed):
-            return (plain,) if typed == plain else (plain, typed)
-        dashed = typed.replace("—", "--")
-        return (plain, typed, dashed.translate(DASHES), dashed.replace("–", "--"))
+        return typed_forms(squeezed(self._raw))
+
+    @cached_property
+    def _lines(self) -> tuple[str, ...]:
+        """The text and its commands, line by line, in the same forms."""
+        lines = [self._one_line_each, "", *map(squeezed, self._raw.split("\n"))]
+        return typed_forms("\n".join(lines))
 
     @cached_property
     def _fold(self) -> str:
@@ -117,6 +119,10 @@ class Evidence:
         if not commands:
             commands = [command_words(line) for line in self._raw.split("\n")]
         return [list(words) for words in dict.fromkeys(map(tuple, commands)) if words]
+
+    @cached_property
+    def _command_templates(self) -> Template:
+        return Template.of_commands(self._commands)
 
     @cached_property
     def _one_line_each(self) -> str:
@@ -270,6 +276,22 @@ class Evidence:
             return ""
         return left_out(words, self._commands)
 
+    def tears(self, first: str, second: str, thread: ThreadWords) -> bool:
+        """Return True if a line of the chunk has both texts in a row, and no line ends between."""
+        before, after = (command_words(_PROMPT.sub("", clean(each))) for each in (first, second))
+        words = [*before, *after]
+        if before in self._commands and after in self._commands:
+            return False
+        broken, whole = f"{' '.join(before)}\n{' '.join(after)}", " ".join(words)
+        if any(occurs(broken, lines) for lines in self._lines):
+            return False
+        for lines in self._lines:
+            at = place_of(whole, lines)
+            if at != -1:
+                end = lines.find("\n", at)
+                return not ends_with_semicolon(lines[lines.rfind("\n", 0, at) + 1 : end])
+        return self._command_templates.filled_with(words, self._knows(thread))
+
     def _has_word(self, text: str) -> bool:
         # Names of alerts and codes are the same in any case; paths, flags and words are not.
         if re.fullmatch(r"[\w-]+", text) and not text.startswith("-"):
@@ -290,14 +312,14 @@ class Evidence:
         return whole and self.values.holds(values[0])
 
     def _has_filled(self, text: str, thread: ThreadWords) -> bool:
-        def is_known(value: str) -> bool:
-            return thread.names(value) or self.has(value)
-
         words = command_words(text)
         # A single word does not show which placeholder it fills; "deploy/cart" does.
         if len(words) == 1 and not re.search(r"[/=:.-]", text):
             return False
-        return self._template.filled_with(words, is_known)
+        return self._template.filled_with(words, self._knows(thread))
+
+    def _knows(self, thread: ThreadWords) -> Callable[[str], bool]:
+        return lambda value: thread.names(value) or self.has(value)
 
 
 _Comparer = Callable[[Evidence, CheckedSpan, ThreadWords], bool]

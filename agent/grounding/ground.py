@@ -23,6 +23,7 @@ from agent.grounding.cited_text import CitedText
 from agent.grounding.command_lines import command_words, is_placeholder
 from agent.grounding.evidence import Evidence, ThreadWords, supporting
 from agent.grounding.ids import WrittenAnswer, read_answer
+from agent.grounding.line_breaks import torn_lines
 from agent.grounding.marks import MarkedSpan, marked
 from agent.grounding.matching import clean, occurs
 from agent.grounding.spans import CheckedSpan, find_spans
@@ -152,15 +153,22 @@ class _Checker:
         block = statement.block
         code = self.text[block.inner[0] : block.inner[1]]
         lines = list(_logical_lines(code))
-        if len(lines) > 1 and any(
-            self.chunks[each].has(" ".join(code.split())) for each in statement.ids
-        ):
+        cited = [self.chunks[each] for each in statement.ids]
+        commands = [each for each in lines if not _COMMENT.fullmatch(each[1])]
+        torn = dict(
+            torn_lines(commands, lambda *pair: any(c.tears(*pair, self.thread) for c in cited))
+        )
+        if len(lines) > 1 and not torn and any(each.has(" ".join(code.split())) for each in cited):
             return  # only the line breaks differ
         for number, line in lines:
-            for checked in self._in_line(line, statement.ids):
-                reason = self._reason(checked, statement.ids)
-                unsupported = Unsupported(checked.text, reason)
-                yield MarkedSpan(block.end, unsupported, True, block, number)
+            reasons = {
+                each.text: self._reason(each, statement.ids)
+                for each in self._in_line(line, statement.ids)
+            }
+            if not reasons and number in torn:
+                reasons[line] = _shortened_before(torn[number])
+            for text, reason in reasons.items():
+                yield MarkedSpan(block.end, Unsupported(text, reason), True, block, number)
 
     def _in_line(self, line: str, ids: Sequence[str]) -> Iterator[CheckedSpan]:
         """The unsupported spans in a line of a code block: mostly none, or the whole line."""
@@ -221,7 +229,7 @@ class _Checker:
         if checked.kind == "code":
             for chunk in cited:
                 if missing := chunk.shortened(checked.text):
-                    return f"shortened: the docs go on with {missing}"
+                    return _shortened_before(missing)
         others = [chunk for name, chunk in self.chunks.items() if name not in ids]
         elsewhere = supporting(others, checked, self.thread)
         hint = f"; it is in {elsewhere.name}" if elsewhere else ""
@@ -256,6 +264,11 @@ def _outermost(spans: Sequence[CheckedSpan]) -> Iterator[CheckedSpan]:
         if span.end > end:
             yield span
             end = span.end
+
+
+def _shortened_before(missing: str) -> str:
+    """Return the reason of a command that ends before ``missing``."""
+    return f"shortened: the docs go on with {missing}"
 
 
 def _logical_lines(code: str) -> Iterator[tuple[int, str]]:

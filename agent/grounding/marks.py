@@ -1,12 +1,18 @@
 """Unsupported spans -> marks in the text of an answer, which people see."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agent.answer import Unsupported
 from agent.grounding.cited_text import CitedText
 from agent.grounding.statements import MarkdownBlock
+
+_LONGEST_TAG = 1_200
+_REMARK = re.compile(r"<!--(?:(?!<!--).)*?-->", re.DOTALL)
+_TAG_OPENS = re.compile(r"<[/A-Za-z]")
+_DEFINES = re.compile(r"[ \t>]*+\[[^\[\]]++\]:")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,15 +29,44 @@ class MarkedSpan:
 
 def marked(text: CitedText, findings: Sequence[MarkedSpan]) -> CitedText:
     """The text with a mark behind each unsupported span, and one below each code block with one."""
+    seen = _Seen(text.text)
     marks: list[tuple[int, str]] = []
     blocks: dict[int, list[MarkedSpan]] = {}
     for finding in findings:
         if finding.block is None:
-            marks.append((finding.at, f" (⚠ {_flat(finding.unsupported.reason)})"))
+            mark = f" (⚠ {_flat(finding.unsupported.reason)})"
+            marks.append((seen.place(finding.at), seen.apart(finding.at) + mark))
         else:
             blocks.setdefault(finding.at, []).append(finding)
     marks += [(at, _block_mark(text.text, lines)) for at, lines in blocks.items()]
     return text.edited((at, at, mark) for at, mark in sorted(marks, key=lambda each: each[0]))
+
+
+class _Seen:
+    """The places of a text that people see: HTML and definitions of links are not shown."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        found = _REMARK.finditer(text) if "<!--" in text else ()
+        self._remarks = [match.span() for match in found]
+
+    def place(self, at: int) -> int:
+        """Return the end of the tag or comment that ``at`` is in, or ``at`` itself."""
+        index = bisect_left(self._remarks, (at,)) - 1
+        if index >= 0 and at < self._remarks[index][1]:
+            return self._remarks[index][1]
+        text = self._text
+        first = max(0, at - _LONGEST_TAG)
+        opening = _TAG_OPENS.search(text, max(first, text.rfind(">", first, at) + 1), at)
+        closing = text.find(">", at, at + _LONGEST_TAG)
+        if not opening or closing == -1 or "\n\n" in text[opening.start() : closing]:
+            return at
+        return closing + 1
+
+    def apart(self, at: int) -> str:
+        """Return what keeps a mark from being the title of a link's definition."""
+        line = self._text[max(0, at - _LONGEST_TAG) : at].rpartition("\n")[2]
+        return " –" if _DEFINES.match(line) else ""
 
 
 def _block_mark(text: str, lines: Sequence[MarkedSpan]) -> str:

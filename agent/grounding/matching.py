@@ -31,6 +31,15 @@ def squeezed(text: str) -> str:
     return " ".join(text.split())
 
 
+def typed_forms(plain: str) -> tuple[str, ...]:
+    """The text, and the text with plain signs in place of typographic ones."""
+    typed = plain.translate(TYPOGRAPHIC)
+    if not re.search("[‐‑‒−–—]", typed):
+        return (plain,) if typed == plain else (plain, typed)
+    dashed = typed.replace("—", "--")
+    return (plain, typed, dashed.translate(DASHES), dashed.replace("–", "--"))
+
+
 @lru_cache(maxsize=4096)
 def occurs(needle: str, text: str) -> bool:
     """Return True if ``text`` contains ``needle`` as a whole, not inside a word, name or path."""

@@ -5,6 +5,7 @@ that support it. Elsewhere the model writes ``[chunk-id]`` itself. Both become `
 No other module looks for citations in the text of an answer.
 """
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -15,7 +16,11 @@ from agent.grounding import WrittenAnswer, read_answer
 from agent.grounding.cited_text import MARK, CitedText, Edit, joined
 from agent.grounding.statements import MarkdownBlock, block_at, code_at, read_blocks
 from agent.passages import fence_after
+from ingest.invisible import JOINERS, without_hidden
 
+_LINE_END = re.compile(r"\r\n?|[\x0b\x0c\x85\u2028\u2029]")
+_ODD_BLANK = re.compile(r"[^\S \t\n]")
+_JOINING = "".join(JOINERS) + "\ufe0e\ufe0f"
 _LONGEST_FENCE = 200
 """Number of characters at the beginning of a line that are enough to know a fence."""
 _MOST_PARAGRAPHS = 100
@@ -28,7 +33,37 @@ def read_content(
     """Read a message that can cite ``ids``; ``documented`` is all the text that the model was
     given.
     """
-    return read_answer(text_of(content), ids, documented)
+    text = text_of(_without_hidden(content))
+    return read_answer(CitedText(_plain_blanks(text.text), text.citations), ids, documented)
+
+
+def _without_hidden(content: Iterable[ContentBlock]) -> Iterator[ContentBlock]:
+    """The message without characters that nobody sees, so that people get what is checked.
+
+    A line end of any kind becomes ``\\n``.
+    """
+    last = ""
+    for block in content:
+        if block.type != "text":
+            yield block
+            continue
+        text = _LINE_END.sub("\n", block.text)
+        # A joiner belongs to the character before it, which may be in another block.
+        shown = without_hidden(last + text)[len(last) :]
+        last = shown.rstrip(_JOINING)[-1:] or last
+        yield block if shown == block.text else block.model_copy(update={"text": shown})
+
+
+def _plain_blanks(text: str) -> str:
+    """The text with a plain blank for each other kind in code, where a program reads it."""
+    if not _ODD_BLANK.search(text):
+        return text
+    out, at = [], 0
+    for block in read_blocks(text):
+        for start, end in [(block.start, block.end)] if block.kind == "code" else block.code:
+            out += [text[at:start], _ODD_BLANK.sub(" ", text[start:end])]
+            at = end
+    return "".join([*out, text[at:]])
 
 
 def text_of(content: Iterable[ContentBlock]) -> CitedText:

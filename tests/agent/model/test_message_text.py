@@ -149,3 +149,42 @@ def test_the_answer_carries_the_words_that_the_api_quotes(ask: Ask, pay_4031: st
     assert citation.id == pay_4031
     assert citation.cited_text == "## Error PAY-4031\n\n"
     assert answer.to_json()["citations"][0]["quotes"] == [citation.cited_text]
+
+
+def said(*texts: str) -> str:
+    return written(read_content([block(text) for text in texts], IDS).text.segments)
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        *"\u00ad\u200b\u200c\u200d\u200e\u202e\u2060\u2066\ufe00\ufe0f\ufeff\u3164\u034f\x1b\x9b",
+        "\ufe0f\u200d",
+        "\u200b\u200d",
+        "\U000e0041\U000e0142",
+        "\U0001d173",
+    ],
+)
+def test_the_text_of_a_message_has_no_hidden_characters_in_code_and_elsewhere(hidden: str) -> None:
+    text = "Run va{}ult or `ge{}t`:\n\n```\nge{}t a{}\n```"
+    assert said(text.replace("{}", hidden)) == text.replace("{}", "")
+    assert said("Run `ge", f"{hidden}t`.") == "Run `get`."
+
+
+@pytest.mark.parametrize("blank", "\u00a0\u2002\u2007\u2009\u202f\u205f\u3000")
+def test_a_blank_in_code_is_a_plain_one_and_prose_keeps_its_own(blank: str) -> None:
+    text = "10{0}% of `a{1}b`\n\n```\na{1}b\n```"
+    assert said(text.format(blank, blank)) == text.format(blank, " ")
+
+
+@pytest.mark.parametrize("end", ["\r\n", "\r", "\x0b", "\x0c", "\x85", "\u2028", "\u2029"])
+def test_every_kind_of_line_end_is_one(end: str) -> None:
+    assert said(f"```\na{end}b\n```") == "```\na\nb\n```"
+
+
+@pytest.mark.parametrize(
+    "text", ["👩\u200d🚒 ☎\ufe0f ❤\ufe0f\u200d🔥", "می\u200cخواهم", "क\u094d\u200dष"]
+)
+def test_emoji_and_words_that_need_joiners_stay(text: str) -> None:
+    assert said(f"1\ufe0f\u20e3 So: {text}") == f"1\ufe0f\u20e3 So: {text}"
+    assert said(*text) == text

@@ -116,6 +116,30 @@ def test_a_call_that_reaches_nobody_says_so_and_speaks_of_the_answer_in_words() 
     )
 
 
+def test_a_second_press_says_what_is_true_where_nobody_can_be_called(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings_of = test_run.bot_settings
+    monkeypatch.setattr(
+        test_run,
+        "bot_settings",
+        lambda url, **values: settings_of(url, **{**values, "help_group": None}),
+    )
+    system = System(tmp_path)
+    try:
+        ts, reply = system.ask("@Footnote what does PAY-4031 mean?")
+        system.click("footnote_human", reply)
+        [call] = wait_for(lambda: calls_for_help(system, ts))
+        assert "Nobody is set up to be called" in call
+        before = len(system.whispers())
+        system.click("footnote_human", reply)
+        [told] = wait_for(lambda: system.whispers()[before:])
+        assert told["text"] == "The call for a human is in the thread already."
+        assert calls_for_help(system, ts) == [call]
+    finally:
+        system.close()
+
+
 OWNERS = st.lists(
     st.sampled_from(
         ["https://evil.example/x", "evil.example", "<!here>", "<@U1>", "`", "*b*", "\n"]
