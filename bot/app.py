@@ -60,6 +60,7 @@ class Service:
             self._stack.close()
             raise
         self._stopping = threading.Event()
+        self._is_new = True
         self._disconnect: Callable[[], None] = lambda: None
 
     def _open(self, index_settings: IndexSettings, agent_settings: AgentSettings) -> None:
@@ -75,7 +76,7 @@ class Service:
         self._listening = InTurn(16)
         self._stack.callback(self._listening.shutdown, wait=False, cancel_futures=True)
         runs = IngestRuns(index_settings.data_dir)
-        self.index.rebuild_by(lambda: runs.request({}))
+        self.index.rebuild_by(runs.request_once)
         stale_after = timedelta(hours=index_settings.stale_after_hours)
         agent = build_agent(self.index, agent_settings, Bookings(self.journal))
         self.bot = build_bot(
@@ -131,7 +132,8 @@ class Service:
         """Bring the index up to date, and answer questions that a dead process left behind."""
         self.schedule.start()
         self.notices.start()
-        threading.Thread(target=self._tend, name="tend", daemon=True).start()
+        for work in (self.bot.queue.renew, self._tend):
+            threading.Thread(target=self._repeat, args=(work,), name="tend", daemon=True).start()
         threading.Thread(target=self._warm, name="warm", daemon=True).start()
 
     def stop(self) -> None:
@@ -155,14 +157,16 @@ class Service:
             log.debug("the index is not warm: %s", error)
 
     def _tend(self) -> None:
-        """Renew this process's claims, and take over those of dead processes."""
-        at_start = True
+        """Take over the questions of dead processes, and delete what is old."""
+        self.bot.recovery.recover(at_start=self._is_new)
+        self._is_new = False
+        self.journal.tidy()
+
+    def _repeat(self, work: Callable[[], None]) -> None:
+        """Do the work again and again; one that waits for Slack holds up no other."""
         while not self._stopping.is_set():
             try:
-                self.bot.queue.renew()
-                self.bot.recovery.recover(at_start=at_start)
-                at_start = False
-                self.journal.tidy()
+                work()
             except JournalError as error:  # the journal itself logs that
                 log.debug("Tending the journal failed: %s", error)
             except FootnoteError as error:

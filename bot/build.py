@@ -88,7 +88,7 @@ class Bot:
 def build_bot(parts: Parts) -> Bot:
     """Put a bot together."""
     settings, clients, me, journal = parts.settings, parts.clients, parts.me, parts.journal
-    people, threads = People(clients.read), ThreadReader(clients.read, me)
+    people, threads = People(clients.read_soon), ThreadReader(clients.read_soon, me)
 
     def channel(channel: str) -> Channel:
         return parts.channels.of(channel, people.name)

@@ -1,8 +1,10 @@
 """A question -> the words of it that may leave for a search engine.
 
-Only what is allowed passes: common English words, names of public software, its versions, and names
-and numbers of public errors. Any other word may be a name of a person, a customer or a machine, or
-a secret. A word with a capital is a name unless software is called so.
+Only what is allowed passes: common words in small letters, names of public software, its versions,
+and names and numbers of public errors. Any other word may be a name of a person, a customer or a
+machine, or a secret. A word with a capital is a name unless software is called so.
+
+A common word passes also if it is a name (``rose``, ``mueller``) or a part of a secret.
 """
 
 import builtins
@@ -65,7 +67,7 @@ def _is_common(word: str, names: set[str], *, begins: bool) -> bool:
 
 @cache
 def _english() -> frozenset[str]:
-    """The words that the vocabulary of the embedding model has whole: the most common ones."""
+    """The words that the embedding model's vocabulary has whole, and common names among them."""
     return frozenset(filter(_ENGLISH.fullmatch, _vocabulary()))
 
 

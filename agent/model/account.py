@@ -4,6 +4,7 @@ A request keeps its estimated cost if it is called off, cut off or lost, since t
 worked on it. A request that the API refused costs nothing.
 """
 
+import logging
 import secrets
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -15,9 +16,11 @@ from agent.answer import Usage
 from agent.errors import BudgetSpent, ModelUnavailable
 from agent.model.budget import Booking, Budget
 from agent.model.client import Model, Request
-from agent.model.cost import add, cost_usd, estimated_usd, tokens
+from agent.model.cost import add, cost_usd, estimated_usd, is_possible, tokens
 from agent.model.deadline import Deadline
 from agent.model.http_call import Listener
+
+log = logging.getLogger(__name__)
 
 
 class Account:
@@ -49,6 +52,9 @@ class Account:
             raise
         usage = message.usage.model_dump(mode="json", exclude_none=True)
         spent = tokens(usage)
+        if not is_possible(spent, request.max_tokens):
+            log.warning("%s reports a usage that cannot be: the estimate stays", model.name)
+            spent = Usage()
         self.usage = add(self.usage, spent)
         # A usage of zero does not mean that nothing was spent: some gateways leave it out.
         cost = cost_usd(model.name, usage) if spent != Usage() else None

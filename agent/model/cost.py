@@ -8,6 +8,8 @@ from genai_prices import calc_price, extract_usage
 from agent.answer import Usage
 
 _CHARACTERS_A_TOKEN = 3
+_MOST_INPUT = 10_000_000
+"""Tokens that no request can have: ten times the largest window of a model."""
 _USUAL_OUTPUT = 1_000
 """Tokens of output that a request is estimated with."""
 
@@ -20,6 +22,13 @@ def tokens(usage: dict[str, Any]) -> Usage:
         cache_read_tokens=usage.get("cache_read_input_tokens") or 0,
         cache_write_tokens=usage.get("cache_creation_input_tokens") or 0,
     )
+
+
+def is_possible(usage: Usage, max_tokens: int) -> bool:
+    """Return False for a usage that no response of at most ``max_tokens`` can have."""
+    read = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
+    is_negative = min(usage.input_tokens, usage.output_tokens, read) < 0
+    return not is_negative and usage.output_tokens <= max_tokens and read <= _MOST_INPUT
 
 
 def add(one: Usage, other: Usage) -> Usage:

@@ -29,9 +29,10 @@ class Filled:
     def __init__(self, stream: "Stream[RawMessageStreamEvent]", max_tokens: int) -> None:
         self._stream = stream
         self._most = max(_FEWEST_CHARACTERS, _CHARACTERS * max_tokens)
-        response = stream.response
-        if isinstance(response.stream, httpx2.SyncByteStream):
-            response.stream = _Limited(response.stream, self._most * _BYTES)
+        response, most = stream.response, self._most * _BYTES
+        read = response.iter_bytes
+        # The SDK reads a stream by this method, behind the decoder of a compressed one.
+        response.iter_bytes = lambda: _limited(read(), most)  # type: ignore[method-assign, misc, assignment]
 
     @property
     def response(self) -> httpx2.Response:
@@ -50,22 +51,14 @@ class Filled:
         self._stream.close()
 
 
-class _Limited(httpx2.SyncByteStream):
-    """The bytes of a response, up to a limit."""
-
-    def __init__(self, stream: httpx2.SyncByteStream, most: int) -> None:
-        self._stream, self._most = stream, most
-
-    def __iter__(self) -> Iterator[bytes]:
-        size = 0
-        for data in self._stream:
-            size += len(data)
-            if size > self._most:
-                raise TooLong(f"a stream of more than {self._most} bytes")
-            yield data
-
-    def close(self) -> None:
-        self._stream.close()
+def _limited(stream: Iterator[bytes], most: int) -> Iterator[bytes]:
+    """Yield the bytes of a response. Raises TooLong."""
+    size = 0
+    for data in stream:
+        size += len(data)
+        if size > most:
+            raise TooLong(f"a stream of more than {most} bytes")
+        yield data
 
 
 def _length(event: RawMessageStreamEvent) -> int:

@@ -4,6 +4,7 @@ Runs right after Slack got its acknowledgement, and quickly: answers are made on
 (``bot/answering/queue.py``).
 """
 
+import functools
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ from bot.reply.outgoing import ReplyPlace
 from bot.reply.wording import BUSY, HELP, UNREADABLE
 from bot.slack.clients import SLACK_FAILED, slack_error
 from bot.slack.identity import Identity
+from bot.slack.pace import retry_after
 from bot.slack.people import People
 
 log = logging.getLogger(__name__)
@@ -93,11 +95,19 @@ class QuestionHandler:
         """Decide about a noted question, and carry the decision out.
 
         A ``thread`` of None is read from Slack; ``excerpt`` replaces a thread that Slack does not
-        return. Return None if nothing was decided: the question is answered already, or the
-        recovery reads its thread again later.
+        return. Return None if nothing was decided: the question is answered already, or its thread
+        is read again later.
         """
         if thread is None:
-            thread = self._read_thread(question)
+            try:
+                thread = self._read_thread(question)
+            except SLACK_FAILED as error:
+                if seconds := retry_after(error):
+                    again = functools.partial(self.handle, question, excerpt=excerpt)
+                    self._queue.later(question.key, again, seconds)
+                    return None
+                code = slack_error(error)
+                log.warning("could not read a thread in %s: %s", question.channel, code)
         if thread is None and excerpt:
             thread = excerpt
         if thread is None and not question.is_called:
@@ -110,6 +120,9 @@ class QuestionHandler:
         if decision.action == "ignore":
             self._journal.ignore(question.key, decision.reason)
         elif self._journal.claim(question.key):
+            if question.may_be_elsewhere and self._journal.is_apart:
+                self._journal.release(question.key)  # the recovery looks for a reply first
+                return None
             reply = self._in_thread(question)
             reply.take_back(message.ts for message in replies)
             self._carry_out(self._limited(question, decision), reply, thread)
@@ -127,16 +140,12 @@ class QuestionHandler:
         if self._journal.claim(question.key):
             self._carry_out(self._limited(question, Decision("answer")), reply, [])
 
-    def _read_thread(self, question: Question) -> list[ThreadMessage] | None:
-        """Read the thread if there can be one. Return None if Slack does not return it."""
-        may_be_answered = question.edited or question.retried or self._journal.is_away
+    def _read_thread(self, question: Question) -> list[ThreadMessage]:
+        """Read the thread if there can be one. Raises what Slack fails with."""
+        may_be_answered = question.edited or question.retried or self._journal.is_apart
         if not (question.in_thread or may_be_answered):
             return []
-        try:
-            return self._threads.read(question.channel, question.thread_ts)
-        except SLACK_FAILED as error:
-            log.warning("could not read a thread in %s: %s", question.channel, slack_error(error))
-            return None
+        return self._threads.read(question.channel, question.thread_ts)
 
     def _replies(
         self, question: Question, thread: Sequence[ThreadMessage]

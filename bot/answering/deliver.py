@@ -86,14 +86,15 @@ class Delivery:
                 unfinished_ts=noted.reply_ts if noted else None,
             )
             answer = self._ask(question, thread, status, stream, cancel, asked_at)
-            other = self._other_reply(reply, noted)
+            is_wanted = not cancel.is_set() and self.is_wanted(question.key)
+            other = self._other_reply(reply, noted) if is_wanted else None
             if other and not cancel.is_set():
                 self.journal.finish(question.key, "answered", reply_ts=other)
                 for preview in (stream, runbook):
                     if preview:
                         preview.remove()
                 return None
-            if not cancel.is_set() and self.is_wanted(question.key):
+            if is_wanted and not cancel.is_set():
                 unsent = self._ready(reply, answer, runbook, stream)
                 unsent.post(status)
                 return unsent
@@ -118,7 +119,7 @@ class Delivery:
     def _other_reply(self, reply: ReplyPlace, noted: NotedMessage | None) -> str | None:
         """Return the timestamp of a reply that another process posted while no claim held."""
         question = reply.question
-        if reply.is_private or not self.journal.is_away:
+        if reply.is_private or not self.journal.is_apart:
             return None
         try:
             reader = ThreadReader(self.clients.read, self.me)

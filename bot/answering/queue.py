@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from bot.answering.deliver import Delivery
 from bot.answering.outbox import Outbox, Retries
 from bot.answering.unsent import UnsentAnswer
-from bot.answering.workers import Workers
+from bot.answering.workers import Job, Workers
 from bot.journal.claims import Journal
 from bot.question.event import Key, Question
 from bot.question.thread_message import ThreadMessage
@@ -115,6 +115,13 @@ class AnswerQueue:
                 self._cancel(pending)
         if pending is None:
             too_late()
+
+    def later(self, key: Key, job: Job, seconds: float) -> None:
+        """Run a job for a noted question when Slack accepts its calls, if the process still runs.
+
+        Nobody waits for a listener that sleeps.
+        """
+        self._outbox.put(key, job, seconds, time.monotonic())
 
     def call_off(self, key: Key, session: Session = "active") -> Question | None:
         """Stop making an answer. Return its question, or None if it is not under way here.

@@ -82,8 +82,6 @@ class RateLimit:
 
     @kept
     def _count(self, user: str, channel: str) -> None:
-        old = sa.delete(Rewording).where(Rewording.at < Now() - 2 * _MINUTE)
         row = {"id": uuid.uuid4().hex, "user": user, "channel": channel, "at": Now()}
         with self.journal.session() as session:
             session.execute(sa.insert(Rewording).values(row))
-            session.execute(old)

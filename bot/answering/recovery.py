@@ -21,6 +21,7 @@ from bot.reply.status import Session, Statuses
 from bot.reply.wording import LOST, given_up
 from bot.slack.clients import SLACK_FAILED, may_heal, slack_error
 from bot.slack.identity import Identity
+from bot.slack.pace import is_limited
 
 log = logging.getLogger(__name__)
 
@@ -47,6 +48,8 @@ class Recovery:
                 self._recover(noted)
             except SLACK_FAILED as error:
                 log.warning("could not recover %s: %s", noted.key, slack_error(error))
+                if is_limited(error):  # for all the others as well
+                    break
                 if not may_heal(error):  # else the question stays noted, for the next round
                     self._journal.ignore(noted.key, slack_error(error))
                     self._statuses.clear(noted.channel, noted.thread_ts)

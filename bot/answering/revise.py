@@ -1,5 +1,6 @@
 """An edited question: its answer is made anew or called off, or another answer is offered."""
 
+import functools
 import logging
 from collections.abc import Sequence
 
@@ -18,6 +19,7 @@ from bot.question.thread_message import ThreadMessage
 from bot.reply.again_button import offer_again
 from bot.reply.wording import EDIT_LEFT_OUT
 from bot.slack.clients import SLACK_FAILED, slack_error
+from bot.slack.pace import retry_after
 
 log = logging.getLogger(__name__)
 
@@ -46,12 +48,14 @@ class Reviser:
         If the edited message is not a question, call off the answer under way.
         """
         noted = self._journal.message(question.key)
-        if noted is None or noted.state not in ("ignored", "claimed", "answered"):
+        if noted is None or noted.state not in ("noted", "claimed", "answered"):
             return
-        if noted.state == "ignored":
+        if noted.state == "noted":
             # A message that was answered in other words before is one answer more.
             if noted.claimed_at is None or self._has_room(question):
                 self._handler.handle(question)
+            else:
+                self._journal.ignore(question.key, "edited too often")
             return
         thread = self._read_thread(question, is_answered=noted.state == "answered")
         if thread is None:
@@ -74,6 +78,10 @@ class Reviser:
         try:
             return self._threads.read(question.channel, question.thread_ts)
         except SLACK_FAILED as error:
+            if is_answered and (seconds := retry_after(error)):
+                again = functools.partial(self.revise, question)
+                self._queue.later(question.key, again, seconds)
+                return None
             log.warning("could not read a thread in %s: %s", question.channel, slack_error(error))
             # A question under way can be answered without its thread as it is now.
             return None if is_answered else []

@@ -17,7 +17,7 @@ from ingest.errors import FootnoteError
 
 log = logging.getLogger(__name__)
 
-Job = Callable[[], None]
+Job = Callable[[], object]
 Moved = Callable[[int], None]
 """Called with the number of jobs ahead, when it has fallen to half of what was told before."""
 

@@ -42,6 +42,14 @@ class Archive:
         """True while the database cannot be used, so that messages are kept in memory."""
         return self.standby is not None and self.standby.is_away
 
+    @property
+    def is_apart(self) -> bool:
+        """True while this process does not see what others have claimed, and they may not see it.
+
+        Other processes may notice a little later that the database can be used again.
+        """
+        return self.standby is not None and self.standby.is_apart
+
     @contextmanager
     def session(self) -> Iterator[Session]:
         """Yield a session inside one transaction. Raises JournalError."""
@@ -50,6 +58,8 @@ class Archive:
             with standby.session() as session:
                 yield session
             return
+        if standby:
+            standby.check()
         try:
             with (
                 explained(self._engine),

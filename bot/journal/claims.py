@@ -18,6 +18,7 @@ claim's lease has run out, continues from the recorded state.
     noted, ignored, lapsed        answered  found_answered: its reply is in the thread
     noted, claimed                failed    give_up, after MAX_ATTEMPTS claims
     noted, lapsed                 ignored   ignore: it needs no answer
+    ignored                       noted     edited: its new words may need one
     noted, claimed                ignored   withdraw: after an edit it is not a question
     new, noted, ignored, claimed  deleted   delete
 
@@ -88,7 +89,7 @@ class Journal(Archive):
                     .values(state="noted", owner=None)
                 )
         if has_standby:
-            self.standby = Standby(self._write_back)
+            self.standby = Standby(self._write_back, is_shared=not alone)
 
     def tidy(self) -> None:
         """Delete what is older than the journal may keep; most of it once an hour."""
@@ -101,8 +102,6 @@ class Journal(Archive):
         self._tidy_at = time.monotonic() + TIDY_SECONDS
         with self.session() as session:
             delete_old(session, self._answer_days)
-        if self.standby:
-            self.standby.tidy()
 
     def _write_back(self, standby: Standby) -> None:
         mend_file(self._engine)
@@ -228,6 +227,11 @@ class Journal(Archive):
         undecided = (NotedMessage.state == "noted") | self._leases.abandoned(key, LEASE_SECONDS)
         self._change(key, undecided, state="ignored", reason=reason)
 
+    def edited(self, key: Key) -> None:
+        """Record that a message that needed no answer was edited."""
+        ignored = (NotedMessage.state == "ignored") & (NotedMessage.attempts < MAX_ATTEMPTS)
+        self._change(key, ignored, state="noted", noted_at=Now())
+
     def delete(self, key: Key) -> None:
         """Record a deleted question: pending answers are dropped, late events are ignored."""
         pending = NotedMessage.state.in_(("noted", "ignored", "claimed"))
@@ -250,17 +254,14 @@ class Journal(Archive):
     @kept
     def in_thread(self, team: str, channel: str, thread_ts: str) -> list[NotedMessage]:
         """Return the messages of a thread that are claimed or answered."""
+        messages = sa.select(NotedMessage).where(
+            NotedMessage.team == team,
+            NotedMessage.channel == channel,
+            NotedMessage.thread_ts == thread_ts,
+            NotedMessage.state.in_(("claimed", "answered")),
+        )
         with self.session() as session:
-            return list(
-                session.scalars(
-                    sa.select(NotedMessage).where(
-                        NotedMessage.team == team,
-                        NotedMessage.channel == channel,
-                        NotedMessage.thread_ts == thread_ts,
-                        NotedMessage.state.in_(("claimed", "answered")),
-                    )
-                )
-            )
+            return list(session.scalars(messages))
 
     @kept
     def renew(self, keys: Collection[Key]) -> None:

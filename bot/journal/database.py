@@ -34,6 +34,8 @@ BRIEF_SECONDS = 2.0
 """Seconds to wait for a database if messages can be kept in memory: Slack waits for three."""
 _LOCKED_SECONDS = 15.0
 """Seconds to wait for a file that another process has locked."""
+_QUEUE_SECONDS = 5.0
+"""Seconds that a thread waits for the threads ahead of it."""
 _RETRY_SECONDS = 0.25
 _SCHEMA_LOCK = 7_203_311
 """Number of the database lock under which one process at a time creates the tables."""
@@ -238,13 +240,15 @@ def _postgres(url: sa.URL, is_brief: bool) -> sa.Engine:
 
 def _sqlite(url: sa.URL, is_brief: bool) -> sa.Engine:
     patience = BRIEF_SECONDS if is_brief else _LOCKED_SECONDS
-    # SQLite has one writer at a time. Threads wait in order for the one connection: SQLite itself
-    # does not serve them in order, so that among many threads some would wait too long.
+    # SQLite has one writer at a time. Threads queue for the one connection: SQLite itself does not
+    # serve them in order, so that among many threads some would wait too long.
     engine = sa.create_engine(
         url,
         connect_args={"timeout": patience, "check_same_thread": False},
+        poolclass=sa.QueuePool,
         pool_size=1,
         max_overflow=0,
+        pool_timeout=_QUEUE_SECONDS,
         hide_parameters=True,
     )
 

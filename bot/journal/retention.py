@@ -4,10 +4,18 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from bot.journal.clock import Now
-from bot.journal.records import AnswerRecord, AnswerText, HumanCall, NotedMessage, Vote
+from bot.journal.records import (
+    AnswerRecord,
+    AnswerText,
+    BookedRequest,
+    HumanCall,
+    NotedMessage,
+    Rewording,
+    Vote,
+)
 
 KEEP_DAYS = 30.0
-"""Days of messages, of words, of votes and calls for a human, and at least of answers."""
+"""Days that each row stays, and answers at least."""
 TIDY_SECONDS = 3_600.0
 """Seconds between two deletions of old rows while the bot runs."""
 _DAY = 86_400.0
@@ -24,7 +32,14 @@ def delete_old(session: Session, answer_days: float | None) -> None:
         return
     forget_addresses(session)
     now = Now()
-    for at in (NotedMessage.noted_at, AnswerText.at, Vote.at, HumanCall.at):
+    for at in (
+        NotedMessage.noted_at,
+        AnswerText.at,
+        Vote.at,
+        HumanCall.at,
+        BookedRequest.at,
+        Rewording.at,
+    ):
         session.execute(sa.delete(at.class_).where(at < now - KEEP_DAYS * _DAY))
     too_old = AnswerRecord.at < now - max(KEEP_DAYS, answer_days) * _DAY
     session.execute(sa.delete(AnswerRecord).where(too_old))

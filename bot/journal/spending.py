@@ -3,17 +3,15 @@
 The rows outlive their question and its answer. All replicas share them through the database.
 """
 
-import time
-from datetime import UTC, datetime
-
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from agent.model.budget import Booking, Spent
 from bot.journal.archive import Archive
+from bot.journal.clock import Now
 from bot.journal.records import BookedRequest
 
-_KEEP_SECONDS = 30 * 86_400.0
+_DAY = 86_400.0
 _LOCK = 7_203_312
 """Number of the database lock under which one process at a time books a request."""
 
@@ -31,22 +29,20 @@ class Bookings:
 
     def book(self, booking: Booking) -> Spent:
         """Add a booking, and return the dollars of today without it, in one transaction."""
-        now = time.time()
-        row = BookedRequest(
-            id=booking.id,
-            answer_id=booking.answer,
-            payer=booking.payer,
-            model=booking.model,
-            usd=booking.usd,
-            at=now,
-        )
+        row = {
+            "id": booking.id,
+            "answer_id": booking.answer,
+            "payer": booking.payer,
+            "model": booking.model,
+            "usd": booking.usd,
+            "at": Now(),
+        }
         with self._journal.session() as session:
             # SQLite has one writer at a time anyway.
             if session.get_bind().dialect.name == "postgresql":
                 session.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
             spent = _spent(session, booking.payer)
-            session.add(row)
-            session.execute(sa.delete(BookedRequest).where(BookedRequest.at < now - _KEEP_SECONDS))
+            session.execute(sa.insert(BookedRequest).values(row))
         return spent
 
     def correct(self, booking_id: str, usd: float | None) -> None:
@@ -57,7 +53,8 @@ class Bookings:
 
 
 def _spent(session: Session, payer: str) -> Spent:
-    today = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
+    now = session.scalar(sa.select(Now())) or 0.0
+    today = now - now % _DAY
     cost = sa.func.coalesce(sa.func.sum(BookedRequest.usd), 0.0)
     everybody = sa.select(cost).where(BookedRequest.at >= today)
     return Spent(

@@ -9,8 +9,9 @@ import logging
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
+from operator import attrgetter
 from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
 import sqlalchemy as sa
@@ -29,10 +30,13 @@ LOG_SECONDS = 60.0
 """Minimum number of seconds between two log lines about a database that cannot be used."""
 RETRY_SECONDS = 1.0
 """Seconds between two attempts to use the database again."""
+_NOTICED_SECONDS = 15.0
+"""Seconds until other processes, too, have noticed that the database can be used again."""
 _JOIN_SECONDS = 5.0
-_KEEP_SECONDS = 7_200.0
-"""Seconds until the copy of a message is deleted from memory."""
-_MOST_COPIES = 20_000
+_MOST = 20_000
+"""Maximum number of messages in memory: the newest ones."""
+
+_AWAY = "the journal cannot be used at the moment: it is tried again every second"
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -62,10 +66,14 @@ def kept(method: Callable[Concatenate[J, P], T]) -> Callable[Concatenate[J, P], 
 
 
 class Standby:
-    """The journal's tables in memory, shared by the threads of one process."""
+    """The journal's tables in memory, shared by the threads of one process.
 
-    def __init__(self, write_back: WriteBack) -> None:
-        self._write_back = write_back
+    While the database can be used they are empty, and messages are plain copies, which cost little.
+    """
+
+    def __init__(self, write_back: WriteBack, *, is_shared: bool) -> None:
+        """``is_shared``: other processes use the same database."""
+        self._write_back, self._is_shared = write_back, is_shared
         self._engine = sa.create_engine(
             "sqlite://",
             poolclass=StaticPool,
@@ -75,8 +83,12 @@ class Standby:
         Base.metadata.create_all(self._engine)
         self._lock = threading.RLock()
         self._here = threading.local()
+        self._copies: dict[Key, tuple[object, ...]] = {}
+        """Messages as they were last read or written in the database, the newest last."""
         self._changed: set[Key] = set()
+        """Messages that were read or written in memory since."""
         self._is_away = False
+        self._returned_at = -math.inf
         self._is_logged = False
         self._logged_at = -math.inf
         self._closing = threading.Event()
@@ -86,6 +98,12 @@ class Standby:
     def is_away(self) -> bool:
         """True while the database cannot be used."""
         return self._is_away
+
+    @property
+    def is_apart(self) -> bool:
+        """True while other processes and this one may not see each other's claims."""
+        is_noticed = time.monotonic() - self._returned_at > _NOTICED_SECONDS
+        return self._is_shared and (self._is_away or not is_noticed)
 
     @property
     def is_here(self) -> bool:
@@ -108,6 +126,11 @@ class Standby:
                     with self._in_memory():
                         return work()
 
+    def check(self) -> None:
+        """Raise JournalError while the database cannot be used, so that nobody waits for it."""
+        if self._is_away:
+            raise JournalError(_AWAY)
+
     @contextmanager
     def session(self) -> Iterator[Session]:
         """Yield a session of the tables in memory."""
@@ -121,9 +144,10 @@ class Standby:
 
     def copy(self, session: JournalSession) -> None:
         """Copy the messages that a session of the database has read or written."""
-        if session.messages and not self._closing.is_set():
-            with self._lock, self._engine.begin() as copies:
-                copies.execute(_REPLACE, [_values(row) for row in session.messages])
+        with self._lock:
+            self._keep(session.messages)
+            if self._is_away:  # since a moment ago
+                self._fill([row.key for row in session.messages if row.key not in self._changed])
 
     def went_away(self, error: JournalError) -> bool:
         """Work in memory from now on, and try the database until it can be used again.
@@ -134,8 +158,9 @@ class Standby:
             if self._closing.is_set() or self._is_away:
                 return self._is_away
             self._is_away = True
-            if isinstance(error, FileGone):
-                self._everything()
+            self._fill(self._copies)
+            if isinstance(error, FileGone):  # the database has lost its rows
+                self._changed.update(self._copies)
         self._log(error)
         if isinstance(error, FileGone):
             self._is_logged = False  # the line says already that the journal comes back
@@ -143,17 +168,13 @@ class Standby:
         self._returning.start()
         return True
 
-    def tidy(self) -> None:
-        """Delete old copies of messages, and the oldest ones if there are too many."""
-        with self._lock:
-            number = sa.literal_column("rowid", sa.Integer)  # SQLite numbers rows as they come
-            newest = sa.select(number).select_from(NotedMessage).order_by(number.desc())
-            with Session(self._engine) as session, session.begin():
-                limit = session.scalar(newest.offset(_MOST_COPIES).limit(1)) or 0
-                is_surplus = number <= limit
-                if not self._is_away:  # else the database does not have them
-                    is_surplus |= NotedMessage.noted_at < Now() - _KEEP_SECONDS
-                session.execute(sa.delete(NotedMessage).where(is_surplus))
+    def _tidy(self) -> None:
+        """Delete the oldest messages in memory if there are too many."""
+        number = sa.literal_column("rowid", sa.Integer)  # SQLite numbers rows as they come
+        newest = sa.select(number).select_from(NotedMessage).order_by(number.desc())
+        with self._lock, Session(self._engine) as session, session.begin():
+            limit = session.scalar(newest.offset(_MOST).limit(1)) or 0
+            session.execute(sa.delete(NotedMessage).where(number <= limit))
 
     def close(self) -> None:
         """Write what is in memory into the database if possible, and forget it."""
@@ -167,10 +188,19 @@ class Standby:
             )
         self._engine.dispose()
 
-    def _everything(self) -> None:
-        """Write all copies back the next time: the database has lost its rows."""
-        with Session(self._engine) as session:
-            self._changed.update(row.key for row in session.scalars(sa.select(NotedMessage)))
+    def _keep(self, rows: Iterable[NotedMessage]) -> None:
+        for row in rows:
+            self._copies.pop(row.key, None)
+            self._copies[row.key] = _VALUES(row)
+        while len(self._copies) > _MOST:
+            del self._copies[next(iter(self._copies))]
+
+    def _fill(self, keys: Collection[Key]) -> None:
+        """Put copies into the tables in memory."""
+        rows = [dict(zip(_COLUMNS, self._copies[key], strict=True)) for key in keys]
+        if rows:
+            with self._engine.begin() as connection:
+                connection.execute(sa.insert(NotedMessage).prefix_with("OR REPLACE"), rows)
 
     def write(self, database: Session, owner: str, lease_seconds: float) -> None:
         """Write what has changed in memory into the database, and leave memory."""
@@ -184,14 +214,16 @@ class Standby:
                         _write_message(database, _copy(row), owner, lease_seconds)
                 except (DataError, IntegrityError) as error:  # it must not keep the others out
                     log.warning("A message stays out of the journal: %s", type(error).__name__)
+            self._keep(changed)
             for table in (mapper.class_ for mapper in Base.registry.mappers):
-                if table is not NotedMessage:  # rows of other tables are not copies
+                if table is not NotedMessage:
                     for record in session.scalars(sa.select(table)):
                         database.merge(_copy(record))
-                    session.execute(sa.delete(table))
+                session.execute(sa.delete(table))
             database.commit()
             count = len(changed)
             self._changed.clear()
+            self._returned_at = time.monotonic()
             self._is_away = False
         if self._is_logged:
             log.warning("The journal can be used again: %d messages are written into it.", count)
@@ -207,7 +239,7 @@ class Standby:
 
     def _return(self) -> None:
         while not self._closing.wait(RETRY_SECONDS) and not self._try():
-            self.tidy()
+            self._tidy()
 
     def _try(self) -> bool:
         try:
@@ -226,7 +258,8 @@ class Standby:
             log.warning("%s. Questions are kept in memory meanwhile.", error, exc_info=unexpected)
 
 
-_REPLACE = sa.insert(NotedMessage).prefix_with("OR REPLACE")
+_COLUMNS = [column.key for column in NotedMessage.__table__.columns]
+_VALUES = attrgetter(*_COLUMNS)
 
 
 def _values(row: Base) -> dict[str, object]:
@@ -257,7 +290,8 @@ def _write_message(database: Session, row: NotedMessage, owner: str, lease_secon
         "ignored": is_mine or there.state == "noted",
         "claimed": row.owner == owner and (there.state in ("noted", "ignored") or is_mine),
     }.get(row.state, there.state in ("noted", "ignored", "claimed"))
-    if is_newer or (there.state == row.state and there.owner == row.owner):
+    is_same = row.state == there.state != "claimed" and row.owner == there.owner
+    if is_newer or is_same:
         for name, value in values.items():
             if name != "gesture":
                 setattr(there, name, value)

@@ -18,6 +18,7 @@ from slack_sdk import WebClient
 from bot.answering.in_turn import ProcessEnds
 from bot.journal.database import JournalError
 from bot.reading.block_text import SlackJson
+from bot.slack.place import PLACE, place_of
 from ingest.errors import FootnoteError
 
 log = logging.getLogger(__name__)
@@ -116,10 +117,14 @@ BRIEF = _Brief()
 
 
 class _CheckingApp(App):
-    """Ignores malformed deliveries: Bolt would fail, and Slack would deliver them again."""
+    """Ignores malformed deliveries: Bolt would fail, and Slack would deliver them again.
+
+    Finds the place of the others.
+    """
 
     def dispatch(self, req: BoltRequest) -> BoltResponse:
         if _is_well_formed(req.body):
+            PLACE.set(place_of(req.body))  # the listeners take the turn of its channel
             return super().dispatch(req)
         log.warning("ignored a delivery that is not an event, action or view as Slack sends them")
         # Over HTTP the signature of the delivery has not been checked yet.

@@ -26,9 +26,9 @@ from bot.question.event import Key, Question, by_hand
 from bot.reading.mrkdwn import escape, read_text
 from bot.reply.in_private import InPrivate, delete_original
 from bot.reply.in_thread import InThread
-from bot.reply.outgoing import NotPosted
-from bot.reply.wording import HELP, LOOKING_UP, NOT_YOURS
-from bot.slack.clients import SLACK_FAILED, slack_error
+from bot.reply.outgoing import NotPosted, Unposted
+from bot.reply.wording import HELP, LOOKING_UP, NOT_YOURS, not_shared
+from bot.slack.clients import SLACK_FAILED, may_heal, slack_error
 from bot.slack.identity import QUOTE, Identity, SlackMessage
 
 log = logging.getLogger(__name__)
@@ -133,11 +133,14 @@ class SlackCommands:
         try:
             self._post_shared(*shared)
         except (*SLACK_FAILED, NotPosted) as error:
-            code = error.code if isinstance(error, NotPosted) else slack_error(error)
+            if isinstance(error, NotPosted):
+                code, is_final = error.code, not isinstance(error, Unposted)
+            else:
+                code, is_final = slack_error(error), not may_heal(error)
             log.info("could not share an answer: %s", code)
             with self._lock:
                 self._shareable[answer_id] = shared
-            interaction.say("I could not post here. Invite me to the channel first.")
+            interaction.say(not_shared(code, is_final=is_final))
             return
         delete_original(interaction.respond)
 

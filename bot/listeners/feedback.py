@@ -141,7 +141,7 @@ class Feedback:
         if record is None:
             return
         if not self._journal.call_human(record.id, user):
-            interaction.say("The call for a human is in the thread already.")
+            interaction.say("The call for help is in the thread already.")
             return
         owners = self._owners_of(record)
         called = self._called(record.channel, owners.values())

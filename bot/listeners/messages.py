@@ -69,6 +69,8 @@ class MessageEvents:
         next()
 
     def _note(self, event: Event | None) -> Event | None:
+        if isinstance(event, Edited):
+            self._journal.edited(event.question.key)
         if not isinstance(event, Question):
             return event
         if self._is_elsewhere(event) and not self._journal.in_thread(

@@ -1,6 +1,6 @@
 """``/footnote reindex``: a person's order -> an ingest, or a line that says why there is none.
 
-Orders are put together: at most one ingest waits, and a person orders one a minute.
+Orders are put together: at most one ingest waits, and a person gets one a minute.
 """
 
 import threading
@@ -36,5 +36,7 @@ class Reindex:
         with self._lock:
             if user in self._lately:
                 return _TOO_OFTEN
+            if not self._request():
+                return _WAITING
             self._lately[user] = True
-        return _ORDERED if self._request() else _WAITING
+        return _ORDERED

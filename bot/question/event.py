@@ -45,6 +45,8 @@ class Question:
     edited: bool = False
     """True if the message was edited, so that it may have been answered before."""
     retried: bool = False
+    is_twin: bool = False
+    """True for the ``message`` event of a mention: Slack sends an ``app_mention`` of it as well."""
     is_shared: bool | None = None
     """True if the channel is shared with other organisations. None if the event does not say."""
     user_team: str | None = None
@@ -82,6 +84,11 @@ class Question:
     def is_called(self) -> bool:
         """True if the question mentions Footnote or is direct, so that it always gets a reply."""
         return self.is_mention or self.is_direct
+
+    @property
+    def may_be_elsewhere(self) -> bool:
+        """True if another process may have an event of the same message."""
+        return self.is_twin or self.retried
 
     @property
     def is_command(self) -> bool:
@@ -124,24 +131,16 @@ def read_event(body: SlackJson, me: Identity, *, retried: bool = False) -> Event
     event = body.get("event")
     if not isinstance(event, Mapping) or not isinstance(event.get("channel"), str):
         return None
-    subtype = event.get("subtype")
-    if event.get("type") == "message" and subtype == "message_deleted":
-        return _deleted(event, event.get("deleted_ts"), me)
     shared = body.get("is_ext_shared_channel")
     is_shared = shared if isinstance(shared, bool) else None
-    if event.get("type") == "message" and subtype == "message_changed":
-        return _changed(event, me, is_shared)
-    if event.get("type") not in ("message", "app_mention"):
-        return None
-    return read_question(
-        read_thread_message(event, me),
-        me,
-        channel=event["channel"],
-        channel_type=event.get("channel_type"),
-        is_mention=event["type"] == "app_mention",
-        is_shared=is_shared,
-        retried=retried,
-    )
+    if event.get("type") == "message":
+        read = _message(event, me, is_shared, retried)
+        if isinstance(read, Question) and read.is_mention and not read.is_direct:
+            return replace(read, is_twin=True)
+        return read
+    if event.get("type") == "app_mention":
+        return _posted(event, me, is_shared, retried)
+    return None
 
 
 def read_question(
@@ -207,6 +206,30 @@ def by_hand(
         origin=origin,
         about=about,
         response_url=response_url,
+    )
+
+
+def _message(event: SlackJson, me: Identity, is_shared: bool | None, retried: bool) -> Event | None:
+    match event.get("subtype"):
+        case "message_deleted":
+            return _deleted(event, event.get("deleted_ts"), me)
+        case "message_changed":
+            return _changed(event, me, is_shared)
+        case _:
+            return _posted(event, me, is_shared, retried)
+
+
+def _posted(
+    event: SlackJson, me: Identity, is_shared: bool | None, retried: bool
+) -> Question | None:
+    return read_question(
+        read_thread_message(event, me),
+        me,
+        channel=event["channel"],
+        channel_type=event.get("channel_type"),
+        is_mention=event["type"] == "app_mention",
+        is_shared=is_shared,
+        retried=retried,
     )
 
 

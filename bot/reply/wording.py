@@ -63,7 +63,8 @@ def too_often(seconds: float, where: str) -> str:
 
 
 _REFUSALS = {
-    "not_in_channel": "I am not a member. Invite me with `/invite`, and ask again.",
+    "not_in_channel": "I am not a member. Invite me with `/invite`, and try again.",
+    "channel_not_found": "I am not a member. Invite me with `/invite`, and try again.",
     "is_archived": "the channel is archived.",
     "restricted_action": "only some people may post there.",
     "thread_locked": "the thread is locked.",
@@ -72,9 +73,19 @@ _REFUSALS = {
 
 def refused(channel: str, code: str) -> str:
     """Tell the asker elsewhere that the channel accepts no reply; ``code`` is Slack's error."""
+    return f"I cannot reply to your question {_place(channel)}: {_why(code)}"
+
+
+def not_shared(code: str, *, is_final: bool) -> str:
+    """Tell who shares an answer why it is not posted; ``code`` is Slack's error."""
+    if not is_final:
+        return "Slack does not accept my message at the moment. Please share it again in a minute."
+    return f"I cannot post here: {_why(code)}"
+
+
+def _why(code: str) -> str:
     reasons = (why for prefix, why in _REFUSALS.items() if code.startswith(prefix))
-    why = next(reasons, "Slack does not allow it.")
-    return f"I cannot reply to your question {_place(channel)}: {why}"
+    return next(reasons, "Slack does not allow it.")
 
 
 def never_taken(channel: str) -> str:

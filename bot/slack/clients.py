@@ -53,7 +53,7 @@ _CLOSED = frozenset({
 
 
 _SHORT_WAIT = 3
-"""Maximum ``Retry-After`` in seconds that a call by hand waits for."""
+"""Maximum ``Retry-After`` in seconds that a call waits for while people or events wait."""
 
 SILENT = logging.getLogger("slack_sdk.footnote")
 """Logger for clients: callers log or report their failures themselves."""
@@ -93,6 +93,8 @@ class Clients:
 
     read: WebClient
     """Repeats a call after a lost connection, ``Retry-After`` or an internal problem of Slack."""
+    read_soon: WebClient
+    """As ``read``, but it waits for a short ``Retry-After`` only: other events wait meanwhile."""
     post: WebClient
     """For answers: neither waits nor repeats, which could post twice. It keeps the ``pace``."""
     patient: WebClient
@@ -115,13 +117,14 @@ def open_clients(settings: BotSettings) -> Clients:
             "SLACK_BOT_TOKEN is missing or not a bot token. Copy the token that begins with xoxb- "
             'from "OAuth & Permissions" of your Slack app.'
         )
-    waits = RateLimitErrorRetryHandler(max_retry_count=4)
+    repeats = (ConnectionErrorRetryHandler(), _TroubleRetryHandler())
     base, pace = settings.slack_api_url.rstrip("/") + "/", Pace()
     post = PacedClient(
         pace, token, base, timeout=20, retry_handlers=[_ShortWaits("chat.delete")], logger=SILENT
     )
     return Clients(
-        read=_client(token, base, 20, ConnectionErrorRetryHandler(), _TroubleRetryHandler(), waits),
+        read=_client(token, base, 20, *repeats, RateLimitErrorRetryHandler(max_retry_count=4)),
+        read_soon=_client(token, base, 20, *repeats, _ShortWaits()),
         post=post,
         patient=_client(token, base, 20, _ShortWaits()),
         hint=_client(token, base, 5),

@@ -6,7 +6,7 @@ fence at lines, a table at rows, prose at lines or sentences.
 
 A dump, which is a page of very many small chunks, is cut by size alone: sections share a chunk, and
 text without words, such as hexadecimal numbers, is embedded by its beginning. All of it is searched
-by words.
+by words. A page of words, such as the reference of a large interface, may have more chunks.
 """
 
 import re
@@ -22,7 +22,7 @@ from ingest.readers.parsed_file import FileBlock, ParsedFile
 from ingest.readers.search_text import has_words
 from ingest.shorten import shorten_end
 
-CHUNKER_VERSION = 6
+CHUNKER_VERSION = 7
 """Part of the index's identity: raise it whenever chunks of the same file can change."""
 
 TARGET = 800
@@ -35,6 +35,8 @@ MOST_INTRODUCING = 8
 """Maximum number of pieces that are kept with the next one because they introduce it."""
 DUMP_CHUNKS = 500
 """A page with at most this many chunks is not a dump."""
+DUMP_CHUNKS_OF_WORDS = 3_000
+"""The same for a page of words."""
 DUMP_SIZE = TARGET / 2
 """Average number of characters of a chunk, below which a page of more chunks is a dump."""
 WORDS_SHARE = 1 / 3
@@ -55,7 +57,7 @@ def chunk_prefix(path: str) -> str:
 def chunk_document(document: Document, fits: Fits) -> list[Chunk]:
     """Return the chunks in order. ``fits`` tells whether the embedder reads the whole of a text."""
     chunks = _chunks(document, list(_sections(document.parsed)), fits)
-    if len(chunks) > DUMP_CHUNKS and sum(len(c.text) for c in chunks) < DUMP_SIZE * len(chunks):
+    if _is_dump(chunks):
         sections = list(_joined(_sections(document.parsed), document.parsed))
         chunks = _chunks(
             document,
@@ -65,6 +67,13 @@ def chunk_document(document: Document, fits: Fits) -> list[Chunk]:
         )
     prefix = chunk_prefix(document.path)
     return [replace(c, id=f"{prefix}-{number}", number=number) for number, c in enumerate(chunks)]
+
+
+def _is_dump(chunks: Sequence[Chunk]) -> bool:
+    if len(chunks) <= DUMP_CHUNKS or sum(len(c.text) for c in chunks) >= DUMP_SIZE * len(chunks):
+        return False
+    has_words = _has_words("\n".join(chunk.search_text for chunk in chunks))
+    return not has_words or len(chunks) > DUMP_CHUNKS_OF_WORDS
 
 
 def _chunks(

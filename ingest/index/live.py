@@ -45,6 +45,7 @@ class LiveIndex:
         self._open: OpenFolder | None = None
         self._rebuild: Callable[[], object] | None = None
         self._next_rebuild = 0.0
+        self._has_asked = False
         self._lock = threading.Lock()
 
     def rebuild_by(self, rebuild: Callable[[], object]) -> None:
@@ -68,15 +69,19 @@ class LiveIndex:
         if self._rebuild is None:
             return False
         with self._lock:
-            if time.monotonic() < self._next_rebuild:
-                return True
-            self._next_rebuild = time.monotonic() + REBUILD_SECONDS
-        log.warning("%s: it is being rebuilt.", damage.cause)
+            if time.monotonic() >= self._next_rebuild:
+                self._next_rebuild = time.monotonic() + REBUILD_SECONDS
+                self._has_asked = self._asked(self._rebuild, damage)
+            return self._has_asked
+
+    @staticmethod
+    def _asked(rebuild: Callable[[], object], damage: IndexDamaged) -> bool:
         try:
-            self._rebuild()
+            rebuild()
         except IngestError as error:
-            log.warning("The rebuild cannot be asked for: %s", error)
+            log.warning("%s. The rebuild cannot be asked for: %s", damage.cause, error)
             return False
+        log.warning("%s: it is being rebuilt.", damage.cause)
         return True
 
     def _read(self, work: Callable[[OpenFolder], T]) -> T:

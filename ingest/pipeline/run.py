@@ -6,7 +6,7 @@ sees what is missing. Vectors without a row are deleted last.
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -21,10 +21,12 @@ from ingest.embedding.late_interaction import packed
 from ingest.errors import EmbedderError, SelfTestFailed
 from ingest.index import Index
 from ingest.index.metadata import IndexIdentity, LastIngest
+from ingest.invisible import visible_line
 from ingest.pipeline.compaction import compact
 from ingest.pipeline.plan import ChangedDocument, Plan, make_plan, refuse_large_deletion
 from ingest.pipeline.self_test import SelfTestOutcome, SelfTestQuestions, ask, drop, read_self_test
 from ingest.pipeline.target import Target, open_target
+from ingest.readers.loader import is_bad_name
 from ingest.repo import open_checkout
 from ingest.settings import IndexSettings
 from ingest.store.document_tables import SCHEMA_VERSION
@@ -73,9 +75,10 @@ def run_ingest(
         closing(open_target(settings.data_dir, settings.chroma_server, identity)) as target,
     ):
         questions = read_self_test(checkout)
+        stored = target.tables.documents()
         plan = make_plan(
             checkout,
-            stored=target.tables.documents(),
+            stored=stored,
             damaged=target.damaged_documents(),
             fits=embedder.fits,
             progress=lambda done: listen(IngestProgress("read", done, len(checkout.files))),
@@ -84,7 +87,7 @@ def run_ingest(
             answering = target.answering_documents()
             refuse_large_deletion(plan, checkout, answering, settings.max_deleted_share)
         origin = Origin(checkout.revision, checkout.docs_root)
-        writing = Writing(target, embedder, origin, listen)
+        writing = Writing(target, embedder, origin, stored.keys(), listen)
         writing.run(plan)
         documents, chunks = target.tables.counts()
         tested = _tested(questions, plan, target, embedder, settings.self_test_drop, listen)
@@ -157,6 +160,9 @@ def _warnings(plan: Plan, documents: int) -> Iterator[str]:
             "0 documents are indexed: the docs root has no readable page"
             " (see FOOTNOTE_DOCS_ROOT and FOOTNOTE_DOCS_INCLUDE)."
         )
+    for skipped in plan.skipped:
+        if is_bad_name(skipped.reason):
+            yield f"{visible_line(skipped.path)} is left out ({skipped.reason})."
     for document in plan.changed:
         if lines := sorted(set(document.masked_lines)):
             named = ", ".join(map(str, lines[:_LINES_NAMED])) + (
@@ -180,6 +186,8 @@ class Writing:
     target: Target
     embedder: Embedder
     origin: Origin
+    stored: Collection[str]
+    """Paths of the documents that were stored when the run began."""
     listen: ProgressListener
     added: int = 0
     updated: int = 0
@@ -242,12 +250,10 @@ class Writing:
         """Record a document that could not be embedded; its stored chunks stay."""
         for chunk in document.chunks:
             if reason := self._failures.get(chunk.hash):
-                self.failed.append(
-                    Skipped(
-                        document.info.path,
-                        f"{reason} (the version indexed before stays until this one succeeds)",
-                    )
-                )
+                stays = " (the version indexed before stays until this one succeeds)"
+                path = document.info.path
+                is_stored = path in self.stored
+                self.failed.append(Skipped(path, f"{reason}{stays * is_stored}"))
                 return True
         return False
 

@@ -80,6 +80,13 @@ _NAMED = re.compile(
     r"|shared|storage|service)[_.-]?key)[\w-]{0,20}[\"'`]?[ \t]{0,9}(?::=|=>|[:=])[ \t]{0,9}[\"'`]?"
     r"([\w+/=.~-]{16,4000})"
 )
+_PREFIXED = re.compile(
+    r"(?<![\w/+=.-])[a-z][a-z0-9]{1,9}(?:_[a-z0-9]{1,9}){0,2}_([A-Za-z0-9]{32,255})(?![\w/+=.-])"
+)
+"""A token of any vendor: a short name and a long random value, which is not hexadecimal.
+
+A hyphen between them makes the name of a thing, such as ``node-csr-...``.
+"""
 _SIGNATURE = re.compile(r"[?&;](?:sig|X-Amz-Signature|X-Goog-Signature)=([\w%+/=-]{20,1000})")
 _IN_ADDRESS = re.compile(
     r"[a-z][a-z0-9+.-]{1,20}://([^\s:/?#@<>\"'`]{0,100}):([^\s/?#@<>\"'`]{1,200})@", re.IGNORECASE
@@ -104,6 +111,8 @@ def credentials(text: str) -> Iterator[Place]:
     yield from _tokens(text, lowered)
     if "private" in lowered:
         yield from _private_keys(text)
+    prefixed = _PREFIXED.finditer(text)
+    yield from (match.span(1) for match in prefixed if _is_of_three_kinds(match[1]))
     for value in (_NAMED, _BEARER, _SIGNATURE):
         yield from (match.span(1) for match in value.finditer(text) if _is_random(match[1]))
     for match in _BASIC.finditer(text):
@@ -201,6 +210,11 @@ def _is_random(value: str) -> bool:
     kinds = [char.isdigit() + 2 * char.isupper() for char in value]
     changes = sum(one != next_ for one, next_ in pairwise(kinds))
     return bool(changes > _RANDOM * len(value))
+
+
+def _is_of_three_kinds(value: str) -> bool:
+    kinds = (str.isdigit, str.isupper, str.islower)
+    return all(any(map(kind, value)) for kind in kinds) and _is_random(value)
 
 
 def _names_itself(password: str) -> bool:

@@ -33,6 +33,10 @@ READERS: dict[str, Reader] = {
 }
 
 
+_HIDDEN_IN_PATH = "hidden: its path has characters that nobody sees; rename it"
+_CREDENTIAL_IN_PATH = "credential: its path has one; rename the file and revoke it"
+
+
 @dataclass(frozen=True, slots=True)
 class Document:
     """One readable file of the docs repo."""
@@ -56,9 +60,9 @@ def load(path: str, data: bytes) -> Document:
     if reader is None:
         raise UnreadableDocument(f"unsupported: no reader for {suffix or 'files without a suffix'}")
     if visible_line(path) != path:
-        raise UnreadableDocument("hidden: its path has characters that nobody sees; rename it")
+        raise UnreadableDocument(_HIDDEN_IN_PATH)
     if masked(path)[1]:
-        raise UnreadableDocument("credential: its path has one; rename the file and revoke it")
+        raise UnreadableDocument(_CREDENTIAL_IN_PATH)
     text = decode(data)
     lines_masked: tuple[int, ...] = ()
     fields = FrontMatter()
@@ -83,6 +87,11 @@ def load(path: str, data: bytes) -> Document:
         masked_lines=(*lines_masked, *parsed.masked_lines, *chain.from_iterable(found)),
         impossible=fields.impossible,
     )
+
+
+def is_bad_name(reason: str) -> bool:
+    """Return True if a file was left out because its path has to be changed."""
+    return reason in (_HIDDEN_IN_PATH, _CREDENTIAL_IN_PATH)
 
 
 def _shown(name: str) -> tuple[str, tuple[int, ...]]:

@@ -41,6 +41,20 @@ _USAGE = 129
 """The largest code with which git ends by itself; above it are the codes of signals."""
 
 
+_lives: set[int] = set()
+"""The ends of all pipes that watchers read; a child that is forked must not hold them open."""
+
+
+def _close_lives() -> None:
+    for life in _lives:
+        with suppress(OSError):  # it has been closed at this moment
+            os.close(life)
+    _lives.clear()
+
+
+os.register_at_fork(after_in_child=_close_lives)
+
+
 class GitProcess(subprocess.Popen[bytes]):
     """A git command under its shell, the leader of its process group."""
 
@@ -68,6 +82,7 @@ class GitProcess(subprocess.Popen[bytes]):
                 pass_fds=(given,),
                 start_new_session=True,
             )
+            _lives.add(self._life)
         except BaseException:
             os.close(self._life)
             os.close(feed)
@@ -91,7 +106,8 @@ class GitProcess(subprocess.Popen[bytes]):
                 with suppress(BrokenPipeError):  # text that git has not read
                     pipe.close()
         self.wait()
-        if self._life >= 0:
+        if self._life in _lives:
+            _lives.discard(self._life)
             os.close(self._life)
             self._life = -1
 

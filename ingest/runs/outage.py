@@ -8,7 +8,7 @@ PAUSES = (1.0, 5.0, 15.0, 60.0)
 """Minutes until the next try, after the first failed run, the second and so on."""
 
 _CAUSES = {
-    "fetch_failed": "the docs repo cannot be reached",
+    "fetch_failed": "the docs repo cannot be read",
     "timeout": "the docs repo does not answer in time",
     "auth_failed": "the docs repo refuses the credentials",
     "ref_missing": "the docs repo does not have the branch",

@@ -50,7 +50,7 @@ class Schedule:
         self._trigger = read_trigger(settings.ingest_at, settings.timezone)
         self._index = index
         self._data_dir = settings.data_dir
-        self._folder_trouble = ""
+        self._trouble = ""
         self._runs = IngestRuns(settings.data_dir)
         self._runner = Runner(settings, index, self._runs, embedder)
         self._due: queue.SimpleQueue[Reason] = queue.SimpleQueue()
@@ -116,9 +116,18 @@ class Schedule:
 
     def _work_once(self) -> bool:
         """Carry out the next request or due run; return False if nothing is due."""
-        if not self._owns_folder():
+        try:
+            if own_again(self._data_dir):
+                log.warning("The data folder %s was removed: it is made again.", self._data_dir)
+                self._due.put("start")
+            request = self._runs.next_request()
+        except IngestError as error:
+            if str(error) != self._trouble:  # one line, not one with every look
+                self._trouble = str(error)
+                log.warning("No ingest can begin: %s", error)
             return False
-        if request := self._runs.next_request():
+        self._trouble = ""
+        if request:
             self._runs.start(request.id)
             self._carry_out(request.id, request.options)
         elif (reason := self._next_due()) is not None:
@@ -126,20 +135,6 @@ class Schedule:
         else:
             return False
         self._publish_next_run()
-        return True
-
-    def _owns_folder(self) -> bool:
-        """Own the data folder again if somebody has removed it, and fill it at once."""
-        try:
-            if own_again(self._data_dir):
-                log.warning("The data folder %s was removed: it is made again.", self._data_dir)
-                self._due.put("start")
-        except IngestError as error:
-            if str(error) != self._folder_trouble:  # one line, not one with every look
-                self._folder_trouble = str(error)
-                log.warning("The data folder was removed: %s", error)
-            return False
-        self._folder_trouble = ""
         return True
 
     def _next_due(self) -> Reason | None:

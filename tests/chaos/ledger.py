@@ -79,11 +79,14 @@ class Ledger:
         self._root: Asked | None = None
         self.asked: list[Asked] = []
 
-    def ask(self, kind: Kind = "mention", channel: str = "") -> Asked:
-        """Ask one question; ``follow`` asks without a mention, in the thread of the first one."""
+    def ask(self, kind: Kind = "mention", channel: str = "", about: int | None = None) -> Asked:
+        """Ask one question, about the page of this number or about one after the other.
+
+        ``follow`` asks without a mention, in the thread of the first one.
+        """
         with self._lock:
             number = self._number = self._number + 1
-        page = number % PAGES
+        page = number % PAGES if about is None else about
         text = f"what is the limit of {service(page)}? ({self._tag}{number})"
         user = PEOPLE[number % len(PEOPLE)]
         channel = channel or CHANNELS[number % len(CHANNELS)]

@@ -38,6 +38,7 @@ The first part is fixed; the second part is for the page and may change.
 ``GET  /sandbox/state``       connections, statuses, sessions, prompts, views and App Homes
 """
 
+import json
 from collections.abc import Awaitable, Callable
 from copy import deepcopy
 from typing import Any
@@ -196,6 +197,7 @@ def routes(slack: Slack) -> list[Route]:
             return JSONResponse({"ok": False, "error": "no such endpoint"}, 404)
         try:
             content = await request.json() if await request.body() else {}
+            json.dumps(content, ensure_ascii=False).encode()  # half a character could not be shown
             return JSONResponse(await body(slack, content))
         except Refusal as refusal:
             return JSONResponse(refusal.body(), 400)

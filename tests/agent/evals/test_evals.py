@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -229,6 +230,9 @@ def test_the_page_shows_scores_and_cases_with_their_text_escaped(run: Run, tmp_p
     assert "&lt;script&gt;PAY-4031?" in html
     assert "<script" not in html
     assert "citation precision" in html
+    [policy] = re.findall(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)"', html)
+    assert policy == "default-src 'none'; style-src 'unsafe-inline'"
+    assert html.index("Content-Security-Policy") < html.index("<title>")
 
 
 @pytest.mark.parametrize(

@@ -87,6 +87,20 @@ def test_the_bookings_of_an_answer_are_its_cost(index: Index, pay_4031: str) -> 
 
 
 @pytest.mark.parametrize(
+    "usage", [{"output_tokens": 10**30}, {"input_tokens": 10**12}, {"output_tokens": -5}], ids=str
+)
+def test_a_usage_that_cannot_be_keeps_the_estimate(
+    index: Index, pay_4031: str, usage: dict[str, int]
+) -> None:
+    text = f"Signature verification failed [{pay_4031}]."
+    record = Record()
+    answer, _requests = asked(index, [search(), Turn(text=text, usage=usage)], record)
+    assert answer.verdict == "answered"
+    assert 0 < record.total < 1
+    assert answer.cost_usd is None
+
+
+@pytest.mark.parametrize(
     ("lost", "is_billed"),
     [
         (Fault(529), False),

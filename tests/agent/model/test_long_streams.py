@@ -2,6 +2,7 @@
 
 import json
 import threading
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -25,9 +26,8 @@ from tests.waiting import PATIENCE, wait_for
 class Endless:
     """A gateway that sends one event's data over and over, after the beginning of a stream."""
 
-    def __init__(self, again: bytes) -> None:
+    def __init__(self, again: bytes, *, is_compressed: bool) -> None:
         endless = self
-        self.sent = 0
         self.hung_up = threading.Event()
 
         class Gateway(BaseHTTPRequestHandler):
@@ -37,13 +37,18 @@ class Endless:
                 self.rfile.read(int(self.headers["content-length"]))
                 self.send_response(200)
                 self.send_header("content-type", "text/event-stream")
+                if is_compressed:
+                    self.send_header("content-encoding", "gzip")
                 self.end_headers()
                 begin, _, _ = stream(text("x")).partition("event: content_block_delta")
+                gzip = zlib.compressobj(wbits=31)
                 with suppress(ConnectionError):
-                    self.wfile.write(begin.encode())
+                    data = begin.encode()
                     while True:
-                        self.wfile.write(again)
-                        endless.sent += len(again)
+                        if is_compressed:
+                            data = gzip.compress(data) + gzip.flush(zlib.Z_SYNC_FLUSH)
+                        self.wfile.write(data)
+                        data = again
                 endless.hung_up.set()
 
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Gateway)
@@ -67,13 +72,14 @@ ENDLESS = {
     "lines of text": event(type="text_delta", text="a line\n" * 500),
     "one line of text": event(type="text_delta", text="words " * 500),
     "one event": b"x" * 65_536,
+    "one event, compressed": b"x" * 65_536,
     "pings": b'event: ping\ndata: {"type": "ping"}\n\n' * 1_000,
 }
 
 
-@pytest.fixture(params=list(ENDLESS.values()), ids=list(ENDLESS))
+@pytest.fixture(params=list(ENDLESS))
 def endless(request: pytest.FixtureRequest) -> Iterator[Endless]:
-    gateway = Endless(request.param)
+    gateway = Endless(ENDLESS[request.param], is_compressed="compressed" in request.param)
     yield gateway
     gateway.close()
 

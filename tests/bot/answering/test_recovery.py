@@ -113,6 +113,28 @@ def test_what_is_read_or_waits_to_be_read_when_the_process_ends_is_left_for_the_
     assert not [m for m in slack.messages("C0INCIDENT") if "_viewer" in m]
 
 
+def test_an_edit_that_waits_when_the_process_ends_is_left_for_the_next_start(
+    slack: Slack, start: Start
+) -> None:
+    first = start()
+    root = say(slack, f"{AT} how do I roll back?")
+    reply_to(slack, root)
+    ts = say(slack, "thanks!", thread_ts=root)
+    first.settle(3)
+    busy = threading.Event()
+    for _ in range(8):
+        first.listeners.submit(busy.wait)
+    slack.post("edit", channel="C0INCIDENT", ts=ts, text="thanks! And for the EU?")
+    wait_for(lambda: first.handled >= 4)
+    first.disconnect()
+    first.listeners.shutdown(wait=False, cancel_futures=True)
+    busy.set()
+    second = start()
+    wait_for(lambda: about(slack, root, ts))
+    second.settle(0)
+    assert len(about(slack, root, ts)) == 1
+
+
 def about(slack: Slack, root: str, ts: str) -> list[Json]:
     thread = [*slack.messages("C0INCIDENT", root), *slack.messages("C0INCIDENT", ts)]
     payloads = {
@@ -229,8 +251,9 @@ def test_two_replicas_without_their_database_post_one_answer(
         sent = slack.post("say", channel="C0INCIDENT", user=ONCALL, text=f"{AT} how?")
         ts = sent["ts"]
         wait_for(lambda: script.conversations)
+        [mention] = [body for body in sent["events"] if body["event"]["type"] == "app_mention"]
         while len(script.conversations) < 2:
-            slack.deliver(*sent["events"])
+            slack.deliver(mention)
         script.gate.set()
         reply_to(slack, ts)
         for each in running:
@@ -240,6 +263,41 @@ def test_two_replicas_without_their_database_post_one_answer(
         wait_for(lambda: not each.journal.is_away)  # noqa: B023  # waited for here
         each.recovery.recover(at_start=False)
     assert len(replies(slack, ts)) == 1
+
+
+def test_without_their_database_replicas_answer_each_mention_once_from_the_first(
+    slack: Slack, start: Start, script: Script, tmp_path: Path
+) -> None:
+    url = f"sqlite:///{tmp_path}/shared.sqlite"
+    running = [start(database_url=url) for _ in range(2)]
+    with renamed(url, tmp_path):
+        stamps = [say(slack, f"{AT} question {n}?") for n in range(6)]
+        wait_for(lambda: sum(each.handled for each in running) >= 12)
+        for each in running:
+            each.settle(0)
+    assert [len(replies(slack, ts)) for ts in stamps] == [1] * 6
+    assert len(script.conversations) == 6
+
+
+@pytest.mark.parametrize(
+    "event", [{"type": "message"}, {"type": "app_mention", "retry_num": 1}], ids=str
+)
+def test_without_the_database_an_event_that_another_replica_may_have_is_answered_later(
+    event: Json, slack: Slack, start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bot.journal.claims._NOTED_SECONDS", 0.0)
+    url, ts = f"sqlite:///{tmp_path}/shared.sqlite", "1790000000.000100"
+    running = start(database_url=url)
+    message = {"type": event["type"], "channel": "C0INCIDENT", "user": ONCALL, "ts": ts}
+    body = {"type": "event_callback", "event": {**message, "text": f"{AT} how?"}}
+    retry = {"retry_num": event["retry_num"]} if "retry_num" in event else {}
+    with renamed(url, tmp_path):
+        slack.deliver({**body, "team_id": "T0SANDBOX", "event_id": "Ev1", **retry})
+        running.settle(1)
+        assert not replies(slack, ts)
+        running.recovery.recover(at_start=False)
+        running.settle(1)
+        assert len(replies(slack, ts)) == 1
 
 
 def test_a_data_folder_that_is_removed_while_the_bot_runs_loses_no_question(

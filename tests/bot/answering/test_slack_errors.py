@@ -321,6 +321,28 @@ def test_a_follow_up_is_answered_once_its_thread_can_be_read(
     assert script.conversations[-1].question == "and how do I check it?"
 
 
+def test_while_slack_limits_the_reading_of_threads_no_other_question_waits(
+    slack: Slack,
+    workspace: Sandbox,
+    start: Start,
+    script: Script,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("bot.slack.clients._SHORT_WAIT", 0)
+    start(user_per_minute=0, channel_per_minute=0)
+    root = say(slack, f"{AT} how do I roll back?")
+    reply_to(slack, root)
+    slack.post("fail", method="conversations.replies", status=429, retry_after=1, times=0)
+    for _ in range(10):
+        say(slack, f"{AT} and then?", thread_ts=root)
+    other = say(slack, f"{AT} how?", channel="C0GENERAL")
+    wait_for(lambda: slack.messages("C0GENERAL", other)[1:])
+    assert len(replies(slack, root)) == 1
+    workspace.slack.failures.clear()
+    wait_for(lambda: len(replies(slack, root)) == 11)
+    assert sum(bool(each.earlier) for each in script.conversations) == 10
+
+
 def test_an_answer_that_a_crash_left_without_its_last_part_is_made_again(
     slack: Slack, start: Start, script: Script
 ) -> None:

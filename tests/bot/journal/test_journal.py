@@ -10,11 +10,22 @@ import pytest
 import sqlalchemy as sa
 
 from agent.answer import Answer, Segment
+from agent.model.budget import Booking
+from bot.answering.rate_limit import RateLimit
 from bot.journal import claims as module
 from bot.journal import retention
 from bot.journal.agent_sessions import AgentSessions
 from bot.journal.claims import Journal, open_journal
-from bot.journal.records import AnswerRecord, AnswerText, HumanCall, NotedMessage, Vote
+from bot.journal.records import (
+    AnswerRecord,
+    AnswerText,
+    BookedRequest,
+    HumanCall,
+    NotedMessage,
+    Rewording,
+    Vote,
+)
+from bot.journal.spending import Bookings
 from bot.question.event import Key, Question, by_hand
 from bot.question.thread_message import read_thread_message
 from bot.slack.identity import Identity
@@ -285,11 +296,13 @@ def test_while_the_bot_runs_nothing_that_names_people_is_kept_for_longer_than_th
     monkeypatch.setattr(module, "TIDY_SECONDS", 0.0)
     journal = open_journal(database, tmp_path, store_text=True)
     for number, age in enumerate((0.0, 31 * 86_400.0)):
-        asked, answer_id = replace(ASKED, ts=f"{number}", gesture=None), f"a{number}"
+        asked, answer_id = replace(ASKED, ts=f"{number}", channel=f"C{number}"), f"a{number}"
         journal.note(asked)
         journal.record(asked, Answer(answer_id, "why?", "answered"), None)
         journal.vote(answer_id, "U1", "up")
         journal.call_human(answer_id, "U1")
+        Bookings(journal).book(Booking(answer_id, answer_id, "U1", "claude-opus-5-5", 0.25))
+        RateLimit(journal, 9, 9).refusal(asked, is_another=True)
         with journal.session() as session:
             for table, at, ours in (
                 (NotedMessage, "noted_at", NotedMessage.ts == asked.ts),
@@ -297,13 +310,23 @@ def test_while_the_bot_runs_nothing_that_names_people_is_kept_for_longer_than_th
                 (AnswerText, "at", AnswerText.answer_id == answer_id),
                 (Vote, "at", Vote.answer_id == answer_id),
                 (HumanCall, "at", HumanCall.answer_id == answer_id),
+                (BookedRequest, "at", BookedRequest.id == answer_id),
+                (Rewording, "at", Rewording.channel == asked.channel),
             ):
                 session.execute(sa.update(table).where(ours).values({at: time.time() - age}))
     journal.tidy()
     with journal.session() as session:
         kept = {
             table.__tablename__: session.scalar(sa.select(sa.func.count()).select_from(table))
-            for table in (NotedMessage, AnswerRecord, AnswerText, Vote, HumanCall)
+            for table in (
+                NotedMessage,
+                AnswerRecord,
+                AnswerText,
+                Vote,
+                HumanCall,
+                BookedRequest,
+                Rewording,
+            )
         }
     assert set(kept.values()) == {1}, kept
     journal.close()

@@ -117,6 +117,24 @@ def test_what_another_process_did_meanwhile_is_not_undone(
     assert (found.state, found.answer_id) == ("answered", "theirs")
 
 
+def test_a_claim_that_another_process_keeps_alive_meanwhile_is_not_shortened(
+    journal: Journal, database: str | None, tmp_path: Path
+) -> None:
+    journal.note(ASKED)
+    assert journal.claim(ASKED.key)
+    with spoiling(database, tmp_path) as connection:
+        connection.exec_driver_sql("UPDATE messages SET owner = 'theirs'")
+    assert not journal.holds(ASKED.key)
+    with renamed(database, tmp_path) as connection:
+        assert not journal.holds(ASKED.key)
+        assert journal.is_away
+        connection.exec_driver_sql("UPDATE away SET lease_until = 4000000000")
+    wait_for(lambda: not journal.is_away)
+    row = journal.message(ASKED.key)
+    assert row is not None
+    assert row.lease_until == 4000000000
+
+
 def test_outages_within_a_minute_are_one_line_in_the_log_and_their_end_is_another(
     journal: Journal, database: str | None, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -144,14 +162,13 @@ def test_what_is_in_memory_at_the_end_is_written_if_the_database_is_back(
 def test_memory_holds_so_many_messages_and_the_newest_ones(
     journal: Journal, database: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bot.journal.standby._MOST_COPIES", 5)
+    monkeypatch.setattr("bot.journal.standby._MOST", 5)
     with renamed(database, tmp_path):
         for number in range(12):
             journal.note(replace(ASKED, ts=f"2.{number:02}", gesture=None))
-        assert journal.standby
-        journal.standby.tidy()
-        found = [journal.message(replace(ASKED, ts=f"2.{n:02}").key) for n in range(12)]
-        assert [row is not None for row in found] == [False] * 7 + [True] * 5
+        keys = [replace(ASKED, ts=f"2.{number:02}").key for number in range(12)]
+        is_in_memory = [False] * 7 + [True] * 5
+        wait_for(lambda: [journal.message(key) is not None for key in keys] == is_in_memory)
 
 
 def test_a_journal_that_is_closed_raises_what_is_wrong(

@@ -257,6 +257,29 @@ def test_a_shared_answer_begins_a_thread_that_can_be_continued(
     assert script.conversations[-1].question == "and how do I check it?"
 
 
+@pytest.mark.parametrize(
+    ("trouble", "says"),
+    [
+        ({"status": 429, "retry_after": 60}, "share it again in a minute"),
+        ({"error": "not_in_channel"}, "Invite me"),
+        ({"error": "is_archived"}, "the channel is archived"),
+    ],
+    ids=str,
+)
+def test_who_cannot_share_an_answer_hears_why_and_can_try_again(
+    trouble: Json, says: str, slack: Slack, start: Start
+) -> None:
+    start()
+    command(slack, "how do I roll back?")
+    [answer] = wait_for(lambda: [m for m in whispers(slack) if "footnote_share" in json.dumps(m)])
+    place = {"channel": INCIDENT, "user": ONCALL, "ts": answer["ts"]}
+    slack.post("fail", method="chat.postMessage", times=1, **trouble)
+    slack.post("click", **place, action_id="footnote_share")
+    wait_for(lambda: [m for m in whispers(slack) if says in m["text"]])
+    slack.post("click", **place, action_id="footnote_share")
+    wait_for(lambda: len(slack.posts()) == 2)
+
+
 def test_an_update_whose_response_was_lost_is_not_posted_as_well(
     slack: Slack, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -72,7 +72,7 @@ def test_a_failure_that_lasts_is_told_once_and_so_is_its_end(
         fail(runs)
         notice.tend(NOW + timedelta(minutes=minutes))
     [text] = posted(slack)
-    assert "the docs repo cannot be reached" in text
+    assert "the docs repo cannot be read" in text
     assert "corp" not in text
     assert "no route" not in text
     succeed(runs)
@@ -134,6 +134,6 @@ def test_the_status_in_slack_names_cause_and_next_try_without_the_error(replica:
     runs.publish("next_try_at", "2026-03-02T03:15:00+00:00")
     lines = "\n".join([*run_lines(runs.last()), *outage_lines(runs.outage())])
     assert "1 failed ingest since 20" in lines
-    assert "the docs repo cannot be reached" in lines
+    assert "the docs repo cannot be read" in lines
     assert "Next try: 2026-03-02T03:15:00+00:00" in lines
     assert "corp" not in lines

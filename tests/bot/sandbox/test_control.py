@@ -272,3 +272,10 @@ def test_every_call_is_listed_without_its_token(client: WebClient, person: Perso
 def test_mistakes_are_answered_and_change_nothing(person: Person, name: str, body: object) -> None:
     assert person.post(name, body)["ok"] is False
     assert person.get("messages?channel=C0GENERAL")["messages"] == []
+
+
+def test_half_a_character_is_refused_and_nothing_of_it_stays(person: Person) -> None:
+    assert person.say("half: \ud83d")["error"] == "bad_request"
+    assert all(
+        "half" not in m["text"] for m in person.get("messages?channel=C0GENERAL")["messages"]
+    )

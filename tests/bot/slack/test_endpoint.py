@@ -2,6 +2,7 @@
 
 import hashlib
 import hmac
+import json
 import socket
 import threading
 import time
@@ -14,10 +15,12 @@ import pytest
 from slack_bolt import App
 from slack_sdk import WebClient
 
+from bot.answering.in_turn import InTurn
+from bot.listeners.bolt import BoltListener, build_app
 from bot.sandbox.server import Sandbox
 from bot.slack.endpoint import listen
-from tests.bot.stage import Running, Script
-from tests.waiting import free_port, wait_for
+from tests.bot.stage import Json, Running, Script
+from tests.waiting import PATIENCE, free_port, wait_for
 
 CHALLENGE = '{"type": "url_verification", "challenge": "abc"}'
 
@@ -50,6 +53,34 @@ def post(
         return response.status, response.read()
     finally:
         connection.close()
+
+
+def test_many_events_of_one_channel_do_not_delay_one_of_another(workspace: Sandbox) -> None:
+    listeners, gate, order = InTurn(1), threading.Event(), list[str]()
+
+    def handle(event: Json) -> None:
+        order.append(event["channel"])
+
+    app = build_app(
+        WebClient("xoxb-sandbox", workspace.api_url),
+        lambda next: next(),
+        [BoltListener("event", "message", handle)],
+        signing_secret="sesame",
+        executor=listeners,
+    )
+    port = free_port()
+    close = listen(app, port)
+    held = listeners.submit(gate.wait, PATIENCE)
+    for channel in ("C1", "C1", "C1", "C2"):
+        event = {"type": "message", "channel": channel, "user": "U1", "ts": "1.1", "text": "hi"}
+        body = {"type": "event_callback", "team_id": "T0SANDBOX", "event": event}
+        assert post(port, json.dumps(body))[0] == 200
+    gate.set()
+    assert held.result(PATIENCE)
+    wait_for(lambda: len(order) == 4)
+    close()
+    listeners.shutdown()
+    assert order == ["C1", "C2", "C1", "C1"]
 
 
 def test_only_what_slack_signed_lately_is_heard(port: int) -> None:

@@ -93,7 +93,7 @@ def nights(trial: Trial) -> None:
             change_pages(remote.work, pages, trial.chance, 0.25)
             remote.commit()
             failed += system.ingest().get("state") != "done"
-            ledger.ask()
+            ledger.ask(about=trial.chance.choice(sorted(pages)))  # others are deleted by now
             ledger.wait(60)
             usage = bot.usage()
             assert usage, "the bot has ended"

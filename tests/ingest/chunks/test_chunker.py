@@ -246,3 +246,11 @@ def test_a_long_glossary_is_not_a_dump() -> None:
     chunks = chunks_of("# Glossary\n\n" + "".join(terms))
     assert [chunk.heading[-1] for chunk in chunks][-1] == "Term 599"
     assert len(chunks) == 600
+
+
+def test_a_reference_of_many_short_sections_keeps_them_apart() -> None:
+    entries = (
+        f"## Option x{n}\n\nLimits the payouts of one account, in euros.\n\n" for n in range(900)
+    )
+    chunks = chunks_of("# Options\n\n" + "".join(entries))
+    assert [chunk.heading[-1] for chunk in chunks] == [f"Option x{n}" for n in range(900)]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ingest.errors import IndexDamaged, IndexLocked, IndexMissing
+from ingest.errors import DataFolderError, IndexDamaged, IndexLocked, IndexMissing
 from ingest.index import Index, folders, open_index, snapshot
 from ingest.index.folders import IndexFolder
 from ingest.settings import IndexSettings
@@ -147,3 +147,14 @@ def test_a_lock_of_another_program_is_not_damage(
     report = docs.ingest()
     assert (report.warnings, report.embedded, live(docs).name) == ((), 1, folder.name)
     assert docs.search("payout worker").passages[0].distance < 0.9
+
+
+def test_a_rebuild_that_cannot_be_asked_for_is_not_promised(docs: Docs) -> None:
+    def refuse() -> None:
+        raise DataFolderError(docs.settings.data_dir, "no room")
+
+    docs.index.rebuild_by(refuse)
+    zeroed(live(docs))
+    for _ in range(2):
+        with pytest.raises(IndexDamaged, match="run `footnote ingest` to rebuild it"):
+            docs.search("payout worker")

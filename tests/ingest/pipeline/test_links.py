@@ -137,3 +137,19 @@ def test_an_index_without_a_revision_beside_its_pages_is_used_as_it_is(repo: Rep
     assert repo.check_links() == {first, repo.remote.head}
     report = repo.ingest()
     assert (report.warnings, report.embedded) == ((), 2)
+
+
+def test_after_a_forced_push_no_link_leads_to_a_commit_that_is_gone(repo: Repo) -> None:
+    repo.ingest()
+    first = repo.remote.head
+    git(repo.remote.work, "checkout", "--quiet", "--orphan", "rewritten")
+    (repo.remote.work / PAGES[0]).rename(repo.remote.work / "renamed.md")
+    repo.remote.commit("history rewritten")
+    git(repo.remote.work, "push", "--quiet", "--force", "origin", "rewritten:main")
+    git(repo.remote.bare, "reflog", "expire", "--expire=now", "--all")
+    git(repo.remote.bare, "gc", "--quiet", "--prune=now")
+    run_ingest(repo.settings, repo.index, repo.embedder)
+    assert first not in repo.check_links()
+    renamed = repo.index.document("renamed.md")
+    assert renamed
+    assert all(first not in (passage.url or first) for passage in renamed.passages)

@@ -260,3 +260,39 @@ def contents(index: Index) -> list[tuple[str, str, tuple[int, int]]]:
         if (page := index.document(info.path))
         for passage in page.passages
     ]
+
+
+def test_a_warning_names_the_lines_of_credentials_but_not_the_credentials(docs: Docs) -> None:
+    key = "AKIA" + "Z7QW2XC4TB8RN5LM"
+    docs.write("keys.md", f"# Keys\n\nUse {key} here.\n\nAnd {key} there, or {key}.\n")
+    report = docs.ingest()
+    assert report.warnings == (
+        "keys.md seems to hold credentials (line 3, 5): they are masked in the index; remove them"
+        " from the docs and revoke them.",
+    )
+    assert key not in docs.texts()
+
+
+def test_a_page_left_out_for_its_name_is_told_without_what_is_wrong_in_it(docs: Docs) -> None:
+    key = "AKIA" + "Z7QW2XC4TB8RN5LM"
+    docs.write(f"{key}.md", "# A\n\nText.\n")
+    docs.write("pay\u202e.md", "# B\n\nText.\n")
+    for _ in range(2):  # also by a run that changes nothing
+        report = docs.ingest()
+        credential, hidden = sorted(report.warnings)
+        assert credential.startswith("[masked].md is left out (credential: its path has one; ")
+        assert hidden.startswith("pay.md is left out (hidden: its path has characters ")
+        assert {skipped.reason.split(":")[0] for skipped in report.skipped} == {
+            "credential",
+            "hidden",
+        }
+
+
+def test_of_a_new_page_that_fails_no_earlier_version_is_promised(docs: Docs) -> None:
+    docs.ingest()
+    docs.embedder.refuses = "unreadable"
+    docs.write("new.md", "# New\n\nThis is unreadable.\n")
+    docs.write("pay.md", "# Pay\n\nThis is unreadable, too.\n")
+    reasons = {failed.path: failed.reason for failed in docs.ingest().failed}
+    assert "stays" not in reasons["new.md"]
+    assert "the version indexed before stays" in reasons["pay.md"]

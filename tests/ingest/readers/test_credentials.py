@@ -36,6 +36,7 @@ TOKENS = {
     "Discord bot": "M" + MIXED[:24] + "." + MIXED[:6] + "." + MIXED[:27],
     "Slack webhook": "T02A4B6C8/B03D5E7F9/" + MIXED[:24],
     "JWT": f"eyJ{MIXED[:20]}.eyJ{MIXED}.{MIXED}",
+    "a vendor without a form": "newco_pat_" + MIXED,
     "age": "AGE-SECRET-KEY-1" + "Q2W4E6R8T0Y1U3I5O7P9" * 3,
 }
 PLACES = {
@@ -196,6 +197,11 @@ READABLE = [
     "docker run -u 1000:1000 app && curl -u $USER:$PASSWORD https://a.test",
     "https://calendar.acme.test/r?sstoken=UUtoczVQMkFlT2FSfGRlZmF1bHR8OTE5Y2UyMDB",
     "http://[::1]:8080/x?y=a:b@c",
+    "integrity: sha512-" + MIXED * 2,
+    "image: payments-" + HEX,
+    "kubectl certificate approve node-csr-" + MIXED,
+    "https://docs.test/page-" + MIXED,
+    "pod: payments-api-7f9c8d6b5-x2k4p",
     "12345678:" + HEX + "0f1e2d3c",
 ]  # fmt: skip
 

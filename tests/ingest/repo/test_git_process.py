@@ -100,3 +100,36 @@ def test_nothing_of_a_command_outlives_it(tmp_path: Path) -> None:
     files = open_files()
     process.end()
     assert open_files() == files - 1
+
+
+FORKED = """
+import os, sys, time
+from pathlib import Path
+from ingest.repo.git import Git
+folder = Path(sys.argv[1])
+process = Git(folder, 30, git_dir=folder).start("cat-file", "--batch")
+print(process.pid, flush=True)
+child = os.fork()
+if child == 0:
+    time.sleep(600)
+print(child, flush=True)
+time.sleep(600)
+"""
+
+
+@needs_proc
+def test_git_ends_with_its_process_also_if_that_one_has_forked(tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "--quiet", "--bare", str(tmp_path)], check=True)
+    with subprocess.Popen(
+        [sys.executable, "-c", FORKED, str(tmp_path)],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+    ) as running:
+        assert running.stdout
+        session, child = int(running.stdout.readline()), int(running.stdout.readline())
+        try:
+            assert alive(session)
+            running.kill()
+            wait_for(lambda: not alive(session))
+        finally:
+            os.kill(child, signal.SIGKILL)

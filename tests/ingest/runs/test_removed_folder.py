@@ -7,10 +7,11 @@ import pytest
 
 from ingest.data_folder import own_again, own_data_folder, owner_of
 from ingest.errors import DataFolderBusy
+from ingest.runs.record import IngestRuns
 from ingest.runs.state import read_state
 from ingest.settings import IndexSettings
 from tests.ingest.runs.test_record import another_owner
-from tests.ingest.runs.test_schedule import scheduled
+from tests.ingest.runs.test_schedule import over, scheduled
 from tests.waiting import wait_for
 
 
@@ -49,3 +50,26 @@ def test_a_removed_folder_that_another_process_made_again_is_that_ones(tmp_path:
             assert owner
             assert owner.pid == other.pid
     assert owner_of(folder) is None
+
+
+def test_a_record_that_cannot_be_opened_is_one_line_and_the_next_run_comes_when_it_can(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "pay.md").write_text("# Pay\n\nRestart the payout worker first.\n")
+    record = tmp_path / "data" / "runs.sqlite"
+    with scheduled(tmp_path, tmp_path / "docs") as (_, runs):
+        wait_for(runs.last)
+        wait_for(lambda: runs.published("next_run_at"))
+        record.unlink()
+        record.mkdir()
+        looks: list[object] = []
+        monkey = pytest.MonkeyPatch()
+        with monkey.context() as patch:
+            look = IngestRuns.next_request
+            patch.setattr(IngestRuns, "next_request", lambda self: looks.append(1) or look(self))
+            wait_for(lambda: len(looks) > 3)
+        record.rmdir()
+        request = runs.request({})
+        assert wait_for(over(runs, request)).state == "done"
+    assert caplog.text.count("unable to open database file") == 1
