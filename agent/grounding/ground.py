@@ -156,7 +156,10 @@ class _Checker:
         cited = [self.chunks[each] for each in statement.ids]
         commands = [each for each in lines if not _COMMENT.fullmatch(each[1])]
         torn = dict(
-            torn_lines(commands, lambda *pair: any(c.tears(*pair, self.thread) for c in cited))
+            torn_lines(
+                commands,
+                lambda first, then: any(chunk.tears(first, then, self.thread) for chunk in cited),
+            )
         )
         if len(lines) > 1 and not torn and any(each.has(" ".join(code.split())) for each in cited):
             return  # only the line breaks differ
