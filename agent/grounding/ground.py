@@ -155,9 +155,11 @@ class _Checker:
         lines = list(_logical_lines(code))
         cited = [self.chunks[each] for each in statement.ids]
         commands = [each for each in lines if not _COMMENT.fullmatch(each[1])]
-        torn = dict(
-            torn_lines(commands, lambda *pair: any(c.tears(*pair, self.thread) for c in cited))
-        )
+
+        def tears(first: str, second: str) -> bool:
+            return any(chunk.tears(first, second, self.thread) for chunk in cited)
+
+        torn = dict(torn_lines(commands, tears))
         if len(lines) > 1 and not torn and any(each.has(" ".join(code.split())) for each in cited):
             return  # only the line breaks differ
         for number, line in lines:
