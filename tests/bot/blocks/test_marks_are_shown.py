@@ -27,7 +27,10 @@ DOCS = CitableText("docs-0", "Restart the worker, then wait.")
 def test_a_mark_is_shown_where_the_words_before_it_are_not(answer: str) -> None:
     grounded = ground(answer, [DOCS])
     assert grounded.verdict == "partly"
-    rendered = render_json({"text": grounded.text, "passages": [{"id": "docs-0"}]})
+    passages: list[dict[str, object]] = [
+        {"id": "docs-0", "url": None, "path": "docs.md", "heading": []}
+    ]
+    rendered = render_json({"text": grounded.text, "passages": passages})
     assert "⚠" in shown(rendered["messages"]).text
 
 

@@ -63,11 +63,15 @@ def test_a_record_that_cannot_be_opened_is_one_line_and_the_next_run_comes_when_
         wait_for(lambda: runs.published("next_run_at"))
         record.unlink()
         record.mkdir()
-        looks: list[object] = []
-        monkey = pytest.MonkeyPatch()
-        with monkey.context() as patch:
-            look = IngestRuns.next_request
-            patch.setattr(IngestRuns, "next_request", lambda self: looks.append(1) or look(self))
+        looks: list[IngestRuns] = []
+        look = IngestRuns.next_request
+
+        def seen(self: IngestRuns) -> object:
+            looks.append(self)
+            return look(self)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(IngestRuns, "next_request", seen)
             wait_for(lambda: len(looks) > 3)
         record.rmdir()
         request = runs.request({})
