@@ -134,7 +134,7 @@ def test_a_second_press_says_what_is_true_where_nobody_can_be_called(
         before = len(system.whispers())
         system.click("footnote_human", reply)
         [told] = wait_for(lambda: system.whispers()[before:])
-        assert told["text"] == "The call for a human is in the thread already."
+        assert told["text"] == "The call for help is in the thread already."
         assert calls_for_help(system, ts) == [call]
     finally:
         system.close()
