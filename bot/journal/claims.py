@@ -50,7 +50,7 @@ from bot.journal.retention import TIDY_SECONDS, delete_old, forget_addresses
 from bot.journal.standby import Standby, kept
 from bot.question.event import Key, Question
 
-LEASE_SECONDS = 90.0
+LEASE_SECONDS = 80.0  # four rounds of renewal
 MAX_ATTEMPTS = 3
 _RECOVER_SECONDS = 86_400.0
 """Seconds after which an unanswered question is not answered any more."""
