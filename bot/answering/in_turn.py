@@ -14,8 +14,8 @@ from ingest.errors import FootnoteError
 _UNLIMITED = 1_000_000_000
 _FOREVER = 3_600.0
 
-Given = ParamSpec("Given")
-Result = TypeVar("Result")
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 class ProcessEnds(FootnoteError):
@@ -29,11 +29,9 @@ class InTurn(Executor):
         self._workers = Workers(threads, _UNLIMITED, reserve=0)
         self._is_cancelled = False
 
-    def submit(
-        self, fn: Callable[Given, Result], /, *args: Given.args, **kwargs: Given.kwargs
-    ) -> Future[Result]:
+    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """Queue the work. Raises ProcessEnds after ``shutdown``."""
-        future: Future[Result] = Future()
+        future: Future[T] = Future()
         place = PLACE.get()
 
         def work() -> None:

@@ -3,6 +3,8 @@
 import random
 from pathlib import Path
 
+from tests.ingest.repo.remotes import DocsRemote
+
 PAGES = 60
 
 
@@ -55,3 +57,11 @@ def change_pages(folder: Path, pages: set[int], chance: random.Random, share: fl
         if number not in pages and chance.random() < 0.04:
             pages.add(number)
             (folder / f"{service(number)}.md").write_text(page(number))
+
+
+def remote_with_pages(folder: Path, pages: int) -> DocsRemote:
+    """Return a git host whose repository has the first pages."""
+    remote = DocsRemote(folder)
+    write_pages(remote.work, pages)
+    remote.commit()
+    return remote

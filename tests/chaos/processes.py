@@ -104,6 +104,14 @@ class Process(ABC):
         """Return its log from an offset on."""
         return self.log.read_text(errors="replace")[since:] if self.log.exists() else ""
 
+    def health(self, since: int = 0) -> dict[str, Any]:
+        """Return figures of its state, and what its log says from an offset on."""
+        return {
+            "dead": int(not self.alive),
+            "tracebacks": self.text(since).count("Traceback"),
+            "log": self.complaints(since)[:3],
+        }
+
     def complaints(self, since: int = 0) -> list[str]:
         """Return the different warnings and errors in its log, without their times."""
         lines = (line for line in self.text(since).splitlines() if re.search("WARN|ERROR", line))

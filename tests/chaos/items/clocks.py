@@ -64,9 +64,7 @@ def clock(trial: Trial) -> None:
             trial.row(
                 f"clock of one bot at {offset}",
                 ledger.count(),
-                dead=int(not bot.alive),
-                tracebacks=bot.text(since).count("Traceback"),
-                log=bot.complaints(since)[:3],
+                **bot.health(since),
                 most={"dead": 0, "tracebacks": 0},
             )
 

@@ -166,9 +166,7 @@ def full_ingest(trial: Trial, system: System, bot: Process, done: str) -> None:
         until(lambda: (system.last_run() or {"id": 0})["id"] > before, 30, 0.3)
     trial.row(
         done,
-        dead=int(not bot.alive),
-        tracebacks=bot.text(since).count("Traceback"),
-        log=bot.complaints(since)[:3],
+        **bot.health(since),
         most={"dead": 0, "tracebacks": 0},
     )
 

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from tests.chaos.catalogue import item
-from tests.chaos.pages import page, service, write_pages
+from tests.chaos.pages import page, remote_with_pages, service
 from tests.chaos.processes import Process, until
 from tests.chaos.system import Done, System
 from tests.chaos.trial import Trial
-from tests.ingest.repo.remotes import DocsRemote, git, silent_server
+from tests.ingest.repo.remotes import git, silent_server
 from tests.waiting import free_port
 
 GROUP = "The git host"
@@ -31,9 +31,7 @@ class Host:
 
     def __init__(self, trial: Trial, system: System) -> None:
         self.trial, self.system = trial, system
-        self.remote = DocsRemote(system.folder)
-        write_pages(self.remote.work, 12)
-        self.remote.commit()
+        self.remote = remote_with_pages(system.folder, 12)
 
     def ingest(self, done: str, *, fails: bool = False, url: str = "", **settings: Any) -> Done:
         """Ingest once; a failure has to be one line, and the index answers in any case."""
@@ -230,9 +228,7 @@ def _orphaned(system: System, env: dict[str, str]) -> bool:
 )
 def retry(trial: Trial) -> None:
     with trial.system() as system:
-        remote = DocsRemote(system.folder)
-        write_pages(remote.work, 12)
-        remote.commit()
+        remote = remote_with_pages(system.folder, 12)
         at = time.gmtime(time.time() + 120)
         settings: dict[str, Any] = {
             "FOOTNOTE_DOCS_REPO": remote.url,
@@ -274,9 +270,7 @@ def retry(trial: Trial) -> None:
 )
 def together(trial: Trial) -> None:
     with trial.system() as system:
-        remote = DocsRemote(system.folder)
-        write_pages(remote.work, 200)
-        remote.commit()
+        remote = remote_with_pages(system.folder, 200)
         settings: dict[str, Any] = {"FOOTNOTE_DOCS_REPO": remote.url}
         for data, beside in (("bot", True), ("alone", False)):
             bot = system.run(data, **settings) if beside else None

@@ -6,11 +6,11 @@ from typing import Any
 
 from tests.bench.measure import disk_mb
 from tests.chaos.catalogue import item
+from tests.chaos.items.ingest_kills import remote_of
 from tests.chaos.ledger import Ledger
-from tests.chaos.pages import change_pages, page, service
+from tests.chaos.pages import change_pages
 from tests.chaos.processes import Usage
 from tests.chaos.trial import Trial
-from tests.ingest.repo.remotes import DocsRemote
 
 GROUP = "Months"
 UNDER_WAY = 12
@@ -77,11 +77,7 @@ def long(trial: Trial) -> None:
 def nights(trial: Trial) -> None:
     count = trial.pick(60, 3)
     with trial.system() as system:
-        remote = DocsRemote(system.folder)
-        pages = set(range(180))
-        for number in pages:
-            remote.write(f"{service(number)}.md", page(number))
-        remote.commit()
+        remote, pages = remote_of(system, 180)
         settings: dict[str, Any] = {
             "FOOTNOTE_DOCS_REPO": remote.url,
             "FOOTNOTE_MAX_DELETED_SHARE": 1,
