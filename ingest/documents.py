@@ -72,6 +72,11 @@ class DocumentInfo:
     owner: str | None = None
     """From CODEOWNERS or front matter."""
     tags: tuple[str, ...] = ()
+    version: str | None = None
+    """Version of the product that the document describes, such as ``1.14``; None for the current.
+    """
+    language: str | None = None
+    """Language of a translation, such as ``zh`` or ``pt-br``; None for the original."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +119,30 @@ class Chunk:
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """Another place of a passage's text: a copy, another version, or a page that shows it."""
+
+    path: str
+    lines: tuple[int, int]
+    id: str = ""
+    """Chunk id there; empty for a page that includes the text."""
+    version: str | None = None
+    differs: bool = False
+    """True if the text there is nearly the same, not the same."""
+    url: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "id": self.id,
+            "path": self.path,
+            "lines": list(self.lines),
+            "version": self.version,
+            "differs": self.differs,
+            "url": self.url,
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class Passage:
     """A chunk that a search returned."""
 
@@ -133,6 +162,8 @@ class Passage:
     """Cosine distance to the query, 0 to 2, lower is closer."""
     origin: Origin | None = None
     """Place from which the document was read, or None if no ingest has ended."""
+    places: tuple[Place, ...] = ()
+    """Other places of the same text, or of nearly the same."""
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -145,6 +176,7 @@ class Passage:
             "text": self.text,
             "score": round(self.score, 4),
             "distance": round(self.distance, 4),
+            "places": [place.to_json() for place in self.places],
         }
 
 

@@ -22,7 +22,7 @@ from ingest.readers.parsed_file import FileBlock, ParsedFile
 from ingest.readers.search_text import has_words
 from ingest.shorten import shorten_end
 
-CHUNKER_VERSION = 7
+CHUNKER_VERSION = 8
 """Part of the index's identity: raise it whenever chunks of the same file can change."""
 
 TARGET = 800

@@ -20,7 +20,7 @@ from ingest.store.keywords import Keywords
 from ingest.store.sqlite import Database, damaged
 from ingest.store.tokens import Tokens
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 """Part of the index's identity: raise it when rows or terms are made differently."""
 
 _SCHEMA = """
