@@ -240,7 +240,7 @@ READERS: dict[str, tuple[Callable[[str], object], list[str]]] = {
     "the sandbox": (in_the_sandbox, [*MESSAGE, *MARKS]),
     "bytes": (lambda text: decode(text.encode("utf-16", "replace") + b"\xff"), SIGNS),
     "a notebook": (notebook, PAGE),
-    **{suffix: (indexed(suffix), PAGE) for suffix in (".md", ".mdx", ".rst", ".txt", ".html")},
+    **{suffix: (indexed(suffix), PAGE) for suffix in (".md", ".mdx", ".rst", ".adoc", ".txt", ".html")},
 }
 """Each entry, and the pieces that have a meaning there."""
 

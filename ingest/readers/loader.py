@@ -7,6 +7,7 @@ from itertools import chain
 from pathlib import PurePosixPath
 
 from ingest.invisible import visible_line, without_hidden
+from ingest.readers.asciidoc import read_asciidoc
 from ingest.readers.credentials import masked
 from ingest.readers.decoding import decode
 from ingest.readers.front_matter import FrontMatter, front_matter
@@ -26,6 +27,7 @@ READERS: dict[str, Reader] = {
     ".markdown": read_markdown,
     ".mdx": lambda lines: read_markdown(lines, mdx=True),
     ".rst": read_rst,
+    **dict.fromkeys((".adoc", ".asciidoc", ".asc", ".ad"), read_asciidoc),
     ".txt": read_text,
     ".html": read_html,
     ".htm": read_html,

@@ -11,7 +11,7 @@ from typing import Literal
 from ingest.errors import IngestError
 
 BlockKind = Literal["heading", "prose", "table", "code"]
-Syntax = Literal["markdown", "rst", "plain"]
+Syntax = Literal["markdown", "rst", "asciidoc", "wiki", "plain"]
 
 
 class UnreadableDocument(IngestError):

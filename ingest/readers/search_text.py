@@ -5,6 +5,7 @@ from collections.abc import Callable
 from html import unescape
 from html.entities import html5
 
+from ingest.readers.asciidoc_words import asciidoc_words
 from ingest.readers.parsed_file import BlockKind, FileBlock, ParsedFile, Syntax
 from ingest.readers.wrappers import ATTRIBUTES, SPOKEN
 
@@ -75,6 +76,8 @@ def search_text(syntax: Syntax, kind: BlockKind, text: str) -> str:
     """Return the text to embed and to search of a piece of a document."""
     if kind == "code" or syntax == "plain":
         return _compact(text)
+    if syntax == "asciidoc":
+        return _compact(asciidoc_words(text))
     if syntax == "rst":
         return _compact(_around(RST_KEPT, text, _rst))
     return _compact(_markdown(text))
