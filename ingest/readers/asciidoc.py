@@ -123,7 +123,7 @@ class _Reader:
             line = self._lines[place]
             if not line.strip() or META.match(line) or self._closings.of(place, end):
                 return place
-            if in_item and (line.rstrip() == "+" or ITEM.match(line)):
+            if line.rstrip() == "+" or (in_item and ITEM.match(line)):
                 return place
         return end
 

@@ -6,9 +6,7 @@ from itertools import pairwise
 
 from ingest.readers.parsed_file import FileBlock
 
-CELL = re.compile(
-    r"(?:(?<!\S)(?:(\d++)?(?:\.(\d++))?([+*]))?[<^>]?(?:\.[<^>])?[a-z]?)?(?<!\\)\|"
-)
+CELL = re.compile(r"(?:(?<!\S)(?:(\d++)?(?:\.(\d++))?([+*]))?[<^>]?(?:\.[<^>])?[a-z]?)?(?<!\\)\|")
 """Beginning of a cell, with the columns and rows that it fills."""
 COLUMNS = re.compile(r"\bcols=(?:\"([^\"\]]*)\"|'([^'\]]*)'|([\w*]+))")
 REPEATED = re.compile(r"(\d{1,3})\*")

@@ -7,32 +7,42 @@ from itertools import chain
 from pathlib import PurePosixPath
 
 from ingest.invisible import visible_line, without_hidden
+from ingest.readers import recognition
 from ingest.readers.asciidoc import read_asciidoc
+from ingest.readers.content import NO_PROSE, is_prose, read_plain, read_unnamed
 from ingest.readers.credentials import masked
 from ingest.readers.decoding import decode
 from ingest.readers.front_matter import FrontMatter, front_matter
 from ingest.readers.html import read_html
+from ingest.readers.interface import NO_INTERFACE, describes_interface, read_interface
 from ingest.readers.markdown import read_markdown
 from ingest.readers.notebook import read_notebook
 from ingest.readers.parsed_file import FileBlock, ParsedFile, UnreadableDocument
+from ingest.readers.recognition import Form, form_of, suffix_of
 from ingest.readers.rst import read_rst
 from ingest.readers.search_text import has_words
-from ingest.readers.text import read_text
+from ingest.readers.wiki import CREOLE, MEDIAWIKI, ORG, POD, TEXTILE, wiki_reader
 
 __all__ = ["READERS", "Document", "UnreadableDocument", "load"]
 
 Reader = Callable[[Sequence[str]], ParsedFile]
 READERS: dict[str, Reader] = {
-    ".md": read_markdown,
-    ".markdown": read_markdown,
+    **dict.fromkeys(recognition.MARKDOWN, read_markdown),
     ".mdx": lambda lines: read_markdown(lines, mdx=True),
-    ".rst": read_rst,
-    **dict.fromkeys((".adoc", ".asciidoc", ".asc", ".ad"), read_asciidoc),
-    ".txt": read_text,
-    ".html": read_html,
-    ".htm": read_html,
+    **dict.fromkeys(recognition.ASCIIDOC, read_asciidoc),
+    **dict.fromkeys(recognition.RST, read_rst),
+    **dict.fromkeys(recognition.HTML, read_html),
+    **dict.fromkeys(recognition.TEXT, read_plain),
+    **dict.fromkeys(recognition.ORG, wiki_reader(ORG)),
+    **dict.fromkeys(recognition.MEDIAWIKI, wiki_reader(MEDIAWIKI)),
+    **dict.fromkeys(recognition.CREOLE, wiki_reader(CREOLE)),
+    **dict.fromkeys(recognition.TEXTILE, wiki_reader(TEXTILE)),
+    **dict.fromkeys(recognition.POD, wiki_reader(POD)),
     ".ipynb": read_notebook,
+    **dict.fromkeys(recognition.INTERFACE, read_interface),
+    "": read_unnamed,
 }
+"""Reader by suffix; a file without a suffix may be prose."""
 
 
 _HIDDEN_IN_PATH = "hidden: its path has characters that nobody sees; rename it"
@@ -57,22 +67,24 @@ class Document:
 
 def load(path: str, data: bytes) -> Document:
     """Read a file. Raises UnreadableDocument with the reason."""
-    suffix = PurePosixPath(path).suffix.lower()
+    form, suffix = form_of(path), suffix_of(path)
     reader = READERS.get(suffix)
-    if reader is None:
-        raise UnreadableDocument(f"unsupported: no reader for {suffix or 'files without a suffix'}")
+    if reader is None or form == "other":
+        raise UnreadableDocument(without_reader(path))
     if visible_line(path) != path:
         raise UnreadableDocument(_HIDDEN_IN_PATH)
     if masked(path)[1]:
         raise UnreadableDocument(_CREDENTIAL_IN_PATH)
-    text = decode(data)
+    text = _text(data, path, form)
     lines_masked: tuple[int, ...] = ()
     fields = FrontMatter()
     if reader is read_notebook:  # the reader masks its text, which is inside JSON
         lines = text.split("\n")
     else:
         text, lines_masked = masked(without_hidden(text))
-        fields, lines = front_matter(text.split("\n"))
+        lines = text.split("\n")
+        if form != "interface":
+            fields, lines = front_matter(lines)
     parsed = reader(lines)
     if not any(has_words(block, parsed) for block in parsed.blocks):
         raise UnreadableDocument("empty: the page has no text")
@@ -89,6 +101,35 @@ def load(path: str, data: bytes) -> Document:
         masked_lines=(*lines_masked, *parsed.masked_lines, *chain.from_iterable(found)),
         impossible=fields.impossible,
     )
+
+
+def without_reader(path: str) -> str:
+    """Return the reason for leaving out a file of a format that nothing here reads."""
+    return f"unsupported: no reader for {suffix_of(path) or 'files without a suffix'}"
+
+
+def why_no_page(path: str, data: bytes) -> str | None:
+    """Return the reason why the content of a file is not a page; None if its name makes it one."""
+    form = form_of(path)
+    if form == "page":
+        return None
+    try:
+        text = _text(data, path, form)
+    except UnreadableDocument as error:
+        return error.reason
+    if form == "interface":
+        return None if describes_interface(text) else NO_INTERFACE
+    return None if is_prose(text) else NO_PROSE
+
+
+def _text(data: bytes, path: str, form: Form) -> str:
+    try:
+        return decode(data)
+    except UnreadableDocument:
+        if form == "page":
+            raise
+        # What is not text was not meant to be a page.
+        raise UnreadableDocument(without_reader(path)) from None
 
 
 def is_bad_name(reason: str) -> bool:

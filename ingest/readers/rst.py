@@ -40,6 +40,11 @@ def read_rst(lines: Sequence[str]) -> ParsedFile:
     return ParsedFile("rst", tuple(visible), tuple(blocks[:-1]))
 
 
+def has_titles(lines: Sequence[str]) -> bool:
+    """Return True if a text has an underlined title."""
+    return next(_headings(lines), None) is not None
+
+
 def _headings(lines: Sequence[str]) -> Iterator[FileBlock]:
     """Yield headings; a heading's depth is the order in which its kind of rule first occurs."""
     depths: dict[tuple[str, bool], int] = {}

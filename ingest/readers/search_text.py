@@ -7,6 +7,7 @@ from html.entities import html5
 
 from ingest.readers.asciidoc_words import asciidoc_words
 from ingest.readers.parsed_file import BlockKind, FileBlock, ParsedFile, Syntax
+from ingest.readers.wiki_words import wiki_words
 from ingest.readers.wrappers import ATTRIBUTES, SPOKEN
 
 COMMENT = re.compile(r"<!--.*?(?:(-->)|\Z)", re.DOTALL)
@@ -78,6 +79,8 @@ def search_text(syntax: Syntax, kind: BlockKind, text: str) -> str:
         return _compact(text)
     if syntax == "asciidoc":
         return _compact(asciidoc_words(text))
+    if syntax == "wiki":
+        return _compact(wiki_words(text))
     if syntax == "rst":
         return _compact(_around(RST_KEPT, text, _rst))
     return _compact(_markdown(text))

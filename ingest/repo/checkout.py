@@ -11,7 +11,8 @@ from typing import Literal, Self
 from ingest.documents import Revision, Skipped
 from ingest.errors import SettingsError
 from ingest.globs import Spec, spec
-from ingest.readers.loader import READERS
+from ingest.readers.loader import without_reader
+from ingest.readers.recognition import LARGEST, MOST, form_of, precedence
 from ingest.shorten import shorten_end
 from ingest.sources import DocsSource
 
@@ -89,9 +90,15 @@ class Selection:
 
     def split(self, entries: Iterable[Entry]) -> tuple[list[Entry], list[Skipped]]:
         """Return the entries to read, and the others with their reasons."""
+        ordered = sorted(entries, key=lambda entry: entry.path)
+        reasons = {entry.path: self._reason_against(entry) for entry in ordered}
+        opened = self._opened(path for path, reason in reasons.items() if reason is None)
         taken, skipped = [], []
-        for entry in sorted(entries, key=lambda entry: entry.path):
-            if reason := self._reason_against(entry):
+        for entry in ordered:
+            reason = reasons[entry.path] or self._size_reason(entry)
+            if reason is None and not is_page(entry) and entry.path not in opened:
+                reason = without_reader(entry.path)
+            if reason:
                 # A name that is not text cannot be stored or shown as it is.
                 short = shorten_end(entry.path, _LONGEST_PATH)
                 name = short.encode(errors="surrogateescape").decode(errors="replace")
@@ -117,13 +124,31 @@ class Selection:
                 or self.exclude.match_file(entry.path),
                 "excluded: by FOOTNOTE_DOCS_INCLUDE or FOOTNOTE_DOCS_EXCLUDE",
             ),
-            (
-                path.suffix.lower() not in READERS,
-                f"unsupported: no reader for {path.suffix or 'files without a suffix'}",
-            ),
-            (entry.size > self.max_bytes, f"{_TOO_LARGE}: more than {self.max_bytes} bytes"),
         )
-        return next((reason for applies, reason in checks if applies), None)
+        reason = next((reason for applies, reason in checks if applies), None)
+        if reason is None and form_of(entry.path) == "other":
+            return without_reader(entry.path)
+        return reason
+
+    def _size_reason(self, entry: Entry) -> str | None:
+        most = self.max_bytes if is_page(entry) else min(self.max_bytes, LARGEST)
+        return f"{_TOO_LARGE}: more than {most} bytes" if entry.size > most else None
+
+    @staticmethod
+    def _opened(paths: Iterable[str]) -> set[str]:
+        """Choose the files that are opened to see whether they are pages."""
+        opened: set[str] = set()
+        by_form: dict[str, list[str]] = {"interface": [], "unnamed": []}
+        for path in paths:
+            by_form.get(form_of(path), []).append(path)
+        for candidates in by_form.values():
+            opened.update(sorted(candidates, key=precedence)[:MOST])
+        return opened
+
+
+def is_page(entry: Entry) -> bool:
+    """Return True if the name alone makes a file a page."""
+    return form_of(entry.path) == "page"
 
 
 def root_parts(docs_root: str) -> tuple[str, ...]:

@@ -64,6 +64,22 @@ class Clone:
             huge.add(missing)
         return ids & huge.ids
 
+    def fetch_if_small(self, ids: set[str], root: str) -> set[str]:
+        """Fetch missing contents if they are small together; return those that are missing."""
+        missing = self._missing(ids, root) if ids else set()
+        if not missing:
+            return missing
+        sizes = served_sizes(self.git.place, self.git.timeout, missing)
+        if sum(sizes.values()) <= SMALL_PACK:
+            wanted = "\n".join(sorted(missing)).encode()
+            try:
+                _fetch(self.git, "--stdin", stdin=wanted, most_written=SMALL_PACK)
+            except DocsRepoError as error:
+                if error.kind != "too_large":
+                    raise
+                _delete_leftovers(self.git.folder)
+        return self._missing(missing, root)
+
     def _fetch_small(self, missing: set[str], root: str, most: int, wanted: bytes) -> set[str]:
         """Fetch what has up to ``most`` bytes, and return the others."""
         tree = self.git.text("rev-parse", "--verify", f"{self.commit}:{root}") or ""

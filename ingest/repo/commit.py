@@ -4,14 +4,16 @@ import threading
 from pathlib import Path
 from typing import IO, cast
 
-from ingest.documents import Revision
+from ingest.documents import Revision, Skipped
 from ingest.errors import DocsRepoError
+from ingest.readers.loader import why_no_page
 from ingest.repo.checkout import (
     Checkout,
     Entry,
     File,
     Selection,
     content_id,
+    is_page,
     root_parts,
     too_large_to_use,
 )
@@ -41,18 +43,30 @@ class CommitCheckout(Checkout):
         try:
             selection = Selection.of(source)
             taken, self.skipped = selection.split(_entries(clone, self.docs_root))
-            huge = clone.fetch_blobs(
-                {entry.id for entry in taken}, self.docs_root, source.max_file_bytes
-            )
+            pages = {entry.id for entry in taken if is_page(entry)}
+            huge = clone.fetch_blobs(pages, self.docs_root, source.max_file_bytes)
+            # What may be a page is not worth more than one small pack.
+            huge |= clone.fetch_if_small({entry.id for entry in taken} - pages, self.docs_root)
             sizes = dict.fromkeys(huge, source.max_file_bytes + 1)
             sizes |= _sizes(clone, [entry.id for entry in taken if entry.id not in huge])
             sized = [Entry(e.path, e.kind, e.id, sizes[e.id]) for e in taken]
             taken, too_large = selection.split(sized)
             self.skipped += too_large
-            self.files = self._files(taken, data_dir)
+            self.files = self._files(self._pages(taken), data_dir)
         except BaseException:  # nothing else would end the git process
             self.close()
             raise
+
+    def _pages(self, entries: list[Entry]) -> list[Entry]:
+        """Leave out what is not a page by its content."""
+        pages = []
+        for entry in entries:
+            data = b"" if is_page(entry) else self._blobs.read(entry.id)
+            if reason := why_no_page(entry.path, data):
+                self.skipped.append(Skipped(entry.path, reason))
+            else:
+                pages.append(entry)
+        return pages
 
     def _files(self, entries: list[Entry], data_dir: Path) -> list[File]:
         git, commit, root = self._clone.git, self._clone.commit, self.docs_root

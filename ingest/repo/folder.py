@@ -7,6 +7,8 @@ from pathlib import Path
 
 from ingest.documents import Revision, Skipped
 from ingest.errors import DocsRepoError
+from ingest.readers.loader import why_no_page
+from ingest.readers.recognition import form_of
 from ingest.repo.checkout import (
     Checkout,
     Entry,
@@ -122,6 +124,9 @@ class FolderCheckout(Checkout):
                 data = (self._docs / entry.path).read_bytes()
             except OSError as error:
                 self.skipped.append(Skipped(entry.path, f"unreadable: {error.strerror}"))
+                continue
+            if reason := why_no_page(entry.path, data):
+                self.skipped.append(Skipped(entry.path, reason))
             else:
                 readable.append(Entry(entry.path, "file", content_id(data, algorithm), len(data)))
         return readable
@@ -130,7 +135,11 @@ class FolderCheckout(Checkout):
         """Content id by path, of the files that would be read at HEAD."""
         entries = tree_entries(git, commit, self.docs_root)
         taken, _ = self._selection.split(entries)
-        left_out = {skipped.path for skipped in self.skipped if is_too_large(skipped)}
+        left_out = {
+            skipped.path
+            for skipped in self.skipped
+            if is_too_large(skipped) or form_of(skipped.path) != "page"
+        }
         return {entry.path: entry.id for entry in taken if entry.path not in left_out}
 
 
