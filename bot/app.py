@@ -96,6 +96,7 @@ class Service:
                 owners=read_owners(config),
                 stale_after=stale_after,
                 outage=runs.outage,
+                left_out=runs.left_out,
             )
         )
         self.notices = Notices(

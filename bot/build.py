@@ -68,6 +68,8 @@ class Parts:
     """Age from which the index is called old."""
     outage: Callable[[], Outage | None] = lambda: None
     """Returns the failed ingests since the last good one, or None."""
+    left_out: Callable[[], str] = lambda: ""
+    """Returns a sentence about pages that the ingest left out, or an empty text."""
     retries: Retries = field(default_factory=Retries)
 
 
@@ -119,6 +121,7 @@ def build_bot(parts: Parts) -> Bot:
         parts.stale_after,
         lambda user: access.refusal(Asker(user)),
         parts.outage,
+        parts.left_out,
     )
     events = MessageEvents(me, journal, handler, reviser, stopper, access)
     interactions = (

@@ -150,6 +150,8 @@ def _index(settings: IndexSettings) -> CheckResult:
         return CheckResult(
             "index", "note", f"{size}, {state['age_hours']:.0f} hours old: run an ingest"
         )
+    if state["left_out"]:
+        return CheckResult("index", "note", f"{size}. {state['left_out']}")
     return CheckResult("index", "ok", size)
 
 

@@ -50,16 +50,23 @@ def ingest(
             "--yes", "-y", "--confirm-large-deletion", help="Delete even most of the pages."
         ),
     ] = False,
+    dry: Annotated[
+        bool,
+        typer.Option("--dry-run", help="Only say what would be read, left out and why."),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Bring the index up to date with the docs: only changed pages are read and embedded.
 
     A second run in a row changes nothing. If the bot is running, it carries out the ingest and this
-    command shows its progress.
+    command shows its progress. Pages are Markdown, MDX, AsciiDoc, reStructuredText, Org, MediaWiki,
+    Creole, Textile, POD, HTML, notebooks, text and descriptions of interfaces (OpenAPI, AsyncAPI).
 
+    - `footnote ingest ./docs --dry-run`
     - `footnote ingest ./docs`
     - `footnote ingest https://github.com/acme/handbook --root docs`
     """
+    from ingest.runs.expectation import expect
     from ingest.runs.terminal_run import ingest_anywhere
 
     if source and Path(source).expanduser().is_dir():
@@ -73,6 +80,9 @@ def ingest(
     }
     options = {name: value for name, value in options.items() if value is not None}
     settings = read_settings(IndexSettings, data_dir=data_dir, **options)
+    if dry:
+        expect(settings, as_json=as_json)
+        return
     confirmation = {"confirm_large_deletion": yes}
     report = ingest_anywhere(
         settings, options | confirmation, VisibleConsole(stderr=True), ask=not as_json

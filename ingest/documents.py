@@ -241,6 +241,8 @@ class IngestReport:
     warnings: tuple[str, ...] = ()
     self_test: SelfTest | None = None
     """None if the docs repo has no questions."""
+    left_out: str = ""
+    """Sentence about files that look like pages and were left out; empty if they are few."""
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -256,5 +258,6 @@ class IngestReport:
             "failed": [{"path": s.path, "reason": s.reason} for s in self.failed],
             "warnings": list(self.warnings),
             "self_test": self.self_test.to_json() if self.self_test else None,
+            "left_out": self.left_out,
             "seconds": round(self.seconds, 3),
         }

@@ -58,8 +58,10 @@ class Home:
         stale_after: timedelta,
         refusal: Callable[[str], str | None] = lambda _user: None,
         outage: Callable[[], Outage | None] = lambda: None,
+        left_out: Callable[[], str] = lambda: "",
     ) -> None:
         """``refusal`` returns why a person may not see the home tab, in words for them, or None."""
+        self._left_out = left_out
         self._refusal = refusal
         self._clients = clients
         self._journal = journal
@@ -75,6 +77,7 @@ class Home:
         return [
             *self._index_lines(),
             *run_lines(self._last_run()),
+            *left_out_lines(self._left_out()),
             *outage_lines(self._outage()),
             *reply_lines(self._journal.replies_not_taken(time.time() - _DAY)),
         ]
@@ -174,6 +177,11 @@ def run_lines(last_run: IngestRun | None) -> list[str]:
     if warnings := report.get("warnings"):
         lines.append(f":warning: {counted(len(warnings), 'warning')}. Operators see them: {_WHY}.")
     return lines
+
+
+def left_out_lines(sentence: str) -> list[str]:
+    """Say that many pages were left out; the sentence has suffixes and numbers only."""
+    return [f":warning: {escape(sentence)}"] if sentence else []
 
 
 def outage_lines(outage: Outage | None) -> list[str]:

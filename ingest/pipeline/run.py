@@ -23,6 +23,7 @@ from ingest.index import Index
 from ingest.index.metadata import IndexIdentity, LastIngest
 from ingest.invisible import visible_line
 from ingest.pipeline.compaction import compact
+from ingest.pipeline.left_out import left_out
 from ingest.pipeline.plan import ChangedDocument, Plan, make_plan, refuse_large_deletion
 from ingest.pipeline.self_test import SelfTestOutcome, SelfTestQuestions, ask, drop, read_self_test
 from ingest.pipeline.target import Target, open_target
@@ -117,6 +118,7 @@ def run_ingest(
             *_warnings(plan, documents),
         ),
         self_test=tested.summary if tested else None,
+        left_out=left_out(plan.skipped, documents),
     )
 
 
@@ -155,6 +157,8 @@ def _tested(
 
 
 def _warnings(plan: Plan, documents: int) -> Iterator[str]:
+    if lost := left_out(plan.skipped, documents):
+        yield lost
     if not documents:
         yield (
             "0 documents are indexed: the docs root has no readable page"

@@ -187,6 +187,15 @@ class IngestRuns:
         """Return the newest finished run, or None."""
         return self._one("state NOT IN ('requested', 'running') ORDER BY id DESC LIMIT 1")
 
+    def last_report(self) -> dict[str, Any]:
+        """Return the newest report, also if later runs failed; empty before the first."""
+        run = self._one("report IS NOT NULL ORDER BY id DESC LIMIT 1")
+        return (run.report if run else None) or {}
+
+    def left_out(self) -> str:
+        """Return the sentence about pages that were left out, or an empty text."""
+        return str(self.last_report().get("left_out") or "")
+
     def outage(self) -> Outage | None:
         """Return the failed runs since the last good one, or None if the last one was good.
 
