@@ -81,6 +81,21 @@ PAGES = pieces(
     ":a: b\n¦..\n¦=== ===\n¦+--+\n¦::\n\n  a\n¦k: v\n¦k:\n  ¦- k: v\n¦eyJa¦sk-¦AKIA¦"
     "-----BEGIN PRIVATE KEY-----\n"
 )
+ASCIIDOC = pieces(
+    "= a\n¦== a\n¦----\n¦====\n¦======\n====\n¦|===\n¦|===\n|a\n¦a|¦2+|a\n¦.9+|a\n¦[a]\n¦[[a]]\n¦"
+    ".a\n¦* a\n** a\n¦+\n¦a:: b\n¦a::\n¦<1> a\n¦:a: b\n¦:a: {a}{a}\n{a}\n¦{a}¦ifdef::a[]\n¦"
+    "endif::[]\n¦////\n¦// a\n¦a:b[c]¦<<a,b>>¦<<a,¦image::a[¦((a))¦`+a+`¦\n\na\n-\n"
+)
+WIKI = pieces(
+    "== a ==\n¦* a\n¦#+begin_src\n¦#+begin_src\n#+end_src\n¦:PROPERTIES:\n¦:END:\n¦{|\n¦|-\n¦|}\n¦"
+    "| a\n¦{{a|b¦[[a|b¦[[a][b]]¦''a¦<code>a¦<pre>\n¦h1. a\n¦@a¦=a¦~a¦L<a¦B<C<a¦=item a\n¦"
+    "=head1 a\n"
+)
+INTERFACE = pieces(
+    "  /a:\n    get: {summary: a}\n¦  /a: &a {get: *a}\n¦{a: ¦[¦- ¦  - a\n¦ &a ¦*a ¦'a¦"
+    "  /b: {$ref: '#/paths/~1b'}\n¦  /c: {get: {responses: {200: {$ref: '#/paths'}}}}\n¦: ¦? ¦"
+    "  a: |\n   b\n"
+)
 MESSAGE = [*SIGNS, *WORDS, *SLACK, "```\n", "http://a ", "a@b.c "]
 ANSWER = [*SIGNS, *MARKS, *CITATIONS]
 PAGE = [*SIGNS, *MARKS, *PAGES]
@@ -159,6 +174,10 @@ def indexed(suffix: str) -> Callable[[str], object]:
         return [(row_text(c.text), identifier_parts(c.text)) for c in chunks]
 
     return read
+
+
+def interface(text: str) -> object:
+    return indexed(".yaml")(f"openapi: 3.0.0\npaths:\n{text}")
 
 
 def notebook(text: str) -> object:
@@ -240,7 +259,10 @@ READERS: dict[str, tuple[Callable[[str], object], list[str]]] = {
     "the sandbox": (in_the_sandbox, [*MESSAGE, *MARKS]),
     "bytes": (lambda text: decode(text.encode("utf-16", "replace") + b"\xff"), SIGNS),
     "a notebook": (notebook, PAGE),
-    **{suffix: (indexed(suffix), PAGE) for suffix in (".md", ".mdx", ".rst", ".adoc", ".txt", ".html")},
+    "an interface": (interface, [*SIGNS, *INTERFACE]),
+    ".adoc": (indexed(".adoc"), [*SIGNS, *ASCIIDOC]),
+    **{suffix: (indexed(suffix), [*SIGNS, *WIKI]) for suffix in (".mediawiki", ".org")},
+    **{suffix: (indexed(suffix), PAGE) for suffix in (".md", ".mdx", ".rst", ".txt", ".html")},
 }
 """Each entry, and the pieces that have a meaning there."""
 

@@ -155,7 +155,7 @@ def _formats(files: Sequence[File]) -> dict[str, dict[str, int]]:
             "bytes": sum(file.size for file in same),
             "chunks": sum(map(_chunks, same)),
         }
-        for suffix, same in sorted(by_suffix.items(), key=lambda item: -len(item[1]))
+        for suffix, same in sorted(by_suffix.items(), key=lambda item: (-len(item[1]), item[0]))
     }
 
 

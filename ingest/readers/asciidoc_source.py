@@ -182,8 +182,10 @@ class _Pass:
             self._set(name, value)
 
     def _set(self, name: str, value: str | None) -> None:
-        if value is not None:
+        if value is not None and len(value) <= _LONGEST_VALUE:
             value = _REFERENCE.sub(lambda match: self._values.get(match[1]) or match[0], value)
+        if value is not None and (len(value) > _LONGEST_VALUE or f"{{{name}}}" in value):
+            value = None  # or a few lines would grow without a limit
         if not self._conditions:
             self._certain.add(name)
         elif name in self._values and self._values[name] != value:
@@ -193,7 +195,7 @@ class _Pass:
 
     def _value(self, reference: re.Match[str]) -> str:
         value = self._values.get(reference[1].lower())
-        if value is None or len(value) > _LONGEST_VALUE or len(value) > self._room:
+        if value is None or len(value) > self._room:
             return reference[0]
         self._room -= len(value)
         return value

@@ -8,7 +8,9 @@ from ingest.readers.parsed_file import ParsedFile, UnreadableDocument
 from ingest.readers.rst import has_titles, read_rst
 from ingest.readers.text import read_text
 
-RST_SIGN = re.compile(r"^[ \t]*\.\.[ \t]+[\w:-]++::|:[\w:+.-]{2,}+(?<=:)`[^`\n]++`", re.MULTILINE)
+RST_SIGN = re.compile(
+    r"^[ \t]*\.\.[ \t]+[\w-]++(?::[\w-]++)*+::|:[\w:+.-]{2,}+(?<=:)`[^`\n]++`", re.MULTILINE
+)
 ASCIIDOC_SIGN = re.compile(
     r"^(?:(?:include|ifdef|ifndef|image)::\S*\[|\[\[[\w.:-]++\]\]$|\[(?:source|NOTE|TIP|WARNING"
     r"|IMPORTANT|CAUTION|verse|quote|role|id)\b[^\n]*\]$)",

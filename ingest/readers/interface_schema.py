@@ -119,10 +119,11 @@ class Schemas:
         found = self.resolved(schema)
         types = [found.word("type"), *(item.text or "" for item in found.all("type"))]
         inner = found.get("items")
-        of = f" of {self._name(inner) or self.resolved(inner).word('type')}" if inner else ""
+        item = (self._name(inner) or self.resolved(inner).word("type")) if inner else ""
         name = self._name(schema)
-        kind = " or ".join(filter(None, types)) + of
-        facts = [f"{kind} {name}".strip() if name else kind, "required" * required]
+        kind = " or ".join(filter(None, types))
+        kinds = (kind, f"of {item}" if item else "", name)
+        facts = [" ".join(filter(None, kinds)), "required" * required]
         facts += [
             f"{key} {value.text}"
             for key, value in found.fields.items()

@@ -34,7 +34,8 @@ def open_checkout(
         progress(0, None)
     if isinstance(place, Path):
         return FolderCheckout(place, source, data_dir)
-    return CommitCheckout(place, source, data_dir)
+    # Git works in the folder of the clone, where a relative path would mean another place.
+    return CommitCheckout(place, source, data_dir.resolve())
 
 
 def probe_docs_repo(source: DocsSource, data_dir: Path) -> str:
