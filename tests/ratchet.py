@@ -23,7 +23,6 @@ _LACKS = {
     ),
     # What is read of the docs.
     "tags of HTML tables are shown": "docs-x-html-table",
-    "pages in formats that are not read are left out without a word": "asciidoc-only wiki-formats",
     "attributes of components are not indexed": "component-attributes property-names",
     "words within a template are not searched": "template-words",
     "a page's description is not indexed": "description-only",

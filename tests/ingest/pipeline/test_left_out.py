@@ -7,9 +7,12 @@ import pytest
 from bot.doctor import examine
 from bot.listeners.home import left_out_lines
 from ingest.documents import Skipped
+from ingest.errors import DocsRepoError
 from ingest.pipeline.left_out import left_out
 from ingest.runs.record import IngestRuns
-from tests.ingest.test_cli import run, run_json
+from ingest.runs.runner import Runner
+from ingest.runs.state import read_state
+from tests.ingest.pipeline.docs import PAY, Docs
 
 SENTENCE = (
     "4 files look like pages, 3 were left out: .tex (2), .md (1). `footnote ingest --dry-run` says"
@@ -19,40 +22,43 @@ SENTENCE = (
 
 
 @pytest.fixture
-def docs(monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("FOOTNOTE_EMBEDDER_INT8", "false")
-    folder = Path("docs")
-    folder.mkdir()
-    (folder / "pay.md").write_text("# Pay\n\nRestart the payout worker first.\n")
-    (folder / "ports.tex").write_text("The relay listens on 7444.\n")
-    (folder / "limits.tex").write_text("31 megabytes.\n")
-    (folder / "old.md").write_bytes(b"\x89PNG\x00\x01")
-    (folder / "logo.png").write_bytes(b"\x89PNG")
-    (folder / "values.yaml").write_text("replicas: 3\n")
-    monkeypatch.setenv("FOOTNOTE_DOCS_REPO", str(folder))
-    return folder
+def docs(tmp_path: Path) -> Docs:
+    docs = Docs(tmp_path)
+    docs.write("pay.md", PAY)
+    docs.write("ports.tex", "The relay listens on 7444.\n")
+    docs.write("limits.tex", "31 megabytes.\n")
+    docs.write("values.yaml", "replicas: 3\n")
+    (docs.folder / "old.md").write_bytes(b"\x89PNG\x00\x01")
+    (docs.folder / "logo.png").write_bytes(b"\x89PNG")
+    return docs
 
 
-def test_the_report_status_doctor_and_app_home_say_what_was_left_out(docs: Path) -> None:
+def test_the_report_status_doctor_and_app_home_say_what_was_left_out(
+    docs: Docs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs = IngestRuns(docs.settings.data_dir)
+    runner = Runner(docs.settings, docs.index, runs, docs.embedder)
     for _ in range(2):  # a run that changes nothing says it, too
-        report = run_json("ingest")
-        assert report["left_out"] == SENTENCE
-        assert SENTENCE in report["warnings"]
-    with pytest.raises(Exception, match="neither a folder"):
-        run("ingest", "no-such-folder")
-    assert run_json("status")["left_out"] == SENTENCE
-    assert f"warning    {SENTENCE}" in run("status")
-    [index] = [finding for finding in examine() if finding.name == "index"]
-    assert index.state == "fail"
-    assert left_out_lines(IngestRuns(Path(".footnote")).left_out()) == [f":warning: {SENTENCE}"]
-    run("ingest")
+        report = runner.run(runs.begin("command"))
+        assert report.left_out == SENTENCE
+        assert SENTENCE in report.warnings
+    monkeypatch.setenv("FOOTNOTE_DATA_DIR", str(docs.settings.data_dir))
+    monkeypatch.setenv("FOOTNOTE_EMBEDDER_INT8", "false")
     [index] = [finding for finding in examine() if finding.name == "index"]
     assert (index.state, index.said) == ("note", f"1 documents, 1 chunks. {SENTENCE}")
+    # A failed run does not make it untrue.
+    with pytest.raises(DocsRepoError):
+        runner.run(runs.begin("command"), {"docs_repo": "no-such-folder"})
+    state = read_state(docs.settings)
+    assert (state["left_out"], state["warnings"]) == (SENTENCE, [SENTENCE])
+    assert left_out_lines(runs.left_out()) == [f":warning: {SENTENCE}"]
 
 
-def test_nothing_is_said_of_pages_that_the_settings_exclude(docs: Path) -> None:
-    report = run_json("ingest", "--exclude", "*.tex", "--exclude", "old.md")
-    assert (report["left_out"], report["warnings"]) == ("", [])
+def test_nothing_is_said_of_pages_that_the_settings_exclude(docs: Docs) -> None:
+    exclude = {"docs_exclude": ("*.tex", "old.md")}
+    docs.settings = docs.settings.model_copy(update=exclude)
+    report = docs.ingest()
+    assert (report.left_out, report.warnings) == ("", ())
     assert left_out_lines("") == []
 
 

@@ -165,5 +165,5 @@ def test_a_long_table_is_cut_between_rows_and_repeats_its_head() -> None:
 
 
 def test_a_page_of_settings_only_has_no_text() -> None:
-    with pytest.raises(UnreadableDocument, match="^empty"):
+    with pytest.raises(UnreadableDocument, match=r"^empty"):
         load("attributes.adoc", b":product: Relay\n// nothing\n:url: https://a.example\n")

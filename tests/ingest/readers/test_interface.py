@@ -135,7 +135,8 @@ def test_asyncapi_has_channels_and_messages() -> None:
     third = (
         "asyncapi: 3.0.0\nchannels:\n  evicted:\n    address: mail/evicted\n    messages:\n"
         "      one: {name: Gone, payload: {properties: {id: {type: string}}}}\n"
-        "operations:\n  onEvicted:\n    action: receive\n    channel: {$ref: '#/channels/evicted'}\n"
+        "operations:\n  onEvicted:\n    action: receive\n"
+        "    channel: {$ref: '#/channels/evicted'}\n"
     )
     text = shown("a.yaml", third)
     assert "Channel mail/evicted\nMessage one: Gone\nFields:\n- id (string)" in text

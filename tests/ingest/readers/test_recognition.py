@@ -55,7 +55,7 @@ def test_a_file_without_a_suffix_is_a_page_if_it_is_prose(text: str, is_page: bo
     if is_page:
         assert shown("ops/RUNBOOK", text).split() == text.split()
     else:
-        with pytest.raises(UnreadableDocument, match="^no page: "):
+        with pytest.raises(UnreadableDocument, match=r"^no page: "):
             load("ops/RUNBOOK", text.encode())
 
 
