@@ -59,8 +59,10 @@ def ingest(
     """Bring the index up to date with the docs: only changed pages are read and embedded.
 
     A second run in a row changes nothing. If the bot is running, it carries out the ingest and this
-    command shows its progress. Pages are Markdown, MDX, AsciiDoc, reStructuredText, Org, MediaWiki,
-    Creole, Textile, POD, HTML, notebooks, text and descriptions of interfaces (OpenAPI, AsyncAPI).
+    command shows its progress.
+
+    Pages are Markdown, MDX, AsciiDoc, reStructuredText, Org, MediaWiki, Creole, Textile, POD, HTML,
+    notebooks, text and descriptions of interfaces (OpenAPI, Swagger, AsyncAPI).
 
     - `footnote ingest ./docs --dry-run`
     - `footnote ingest ./docs`

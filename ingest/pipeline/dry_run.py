@@ -22,8 +22,8 @@ from ingest.errors import IndexDamaged
 from ingest.index import folders
 from ingest.pipeline.left_out import left_out
 from ingest.readers.decoding import decode
+from ingest.readers.kinds.recognition import suffix_of
 from ingest.readers.parsed_file import UnreadableDocument
-from ingest.readers.recognition import suffix_of
 from ingest.repo import Checkout, File, open_checkout
 from ingest.settings import IndexSettings
 from ingest.sources import DocsSource

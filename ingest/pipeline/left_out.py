@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from ingest.documents import Skipped
-from ingest.readers.recognition import READ, UNREAD, suffix_of
+from ingest.readers.kinds.recognition import READ, UNREAD, suffix_of
 
 LARGEST_SHARE = 0.1
 """Share of the pages that may be left out without a word."""

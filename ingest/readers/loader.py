@@ -7,21 +7,21 @@ from itertools import chain
 from pathlib import PurePosixPath
 
 from ingest.invisible import visible_line, without_hidden
-from ingest.readers import recognition
-from ingest.readers.asciidoc import read_asciidoc
-from ingest.readers.content import NO_PROSE, is_prose, read_plain, read_unnamed
+from ingest.readers.asciidoc.asciidoc_blocks import read_asciidoc
 from ingest.readers.credentials import masked
 from ingest.readers.decoding import decode
 from ingest.readers.front_matter import FrontMatter, front_matter
 from ingest.readers.html import read_html
-from ingest.readers.interface import NO_INTERFACE, describes_interface, read_interface
+from ingest.readers.interface.operations import NO_INTERFACE, describes_interface, read_interface
+from ingest.readers.kinds import recognition
+from ingest.readers.kinds.prose import NO_PROSE, is_prose, read_plain, read_unnamed
+from ingest.readers.kinds.recognition import Form, form_of, suffix_of
 from ingest.readers.markdown import read_markdown
 from ingest.readers.notebook import read_notebook
 from ingest.readers.parsed_file import FileBlock, ParsedFile, UnreadableDocument
-from ingest.readers.recognition import Form, form_of, suffix_of
 from ingest.readers.rst import read_rst
 from ingest.readers.search_text import has_words
-from ingest.readers.wiki import CREOLE, MEDIAWIKI, ORG, POD, TEXTILE, wiki_reader
+from ingest.readers.wiki.wiki_blocks import CREOLE, MEDIAWIKI, ORG, POD, TEXTILE, wiki_reader
 
 __all__ = ["READERS", "Document", "UnreadableDocument", "load"]
 

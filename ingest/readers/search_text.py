@@ -5,9 +5,9 @@ from collections.abc import Callable
 from html import unescape
 from html.entities import html5
 
-from ingest.readers.asciidoc_words import asciidoc_words
+from ingest.readers.asciidoc.asciidoc_words import asciidoc_words
 from ingest.readers.parsed_file import BlockKind, FileBlock, ParsedFile, Syntax
-from ingest.readers.wiki_words import wiki_words
+from ingest.readers.wiki.wiki_words import wiki_words
 from ingest.readers.wrappers import ATTRIBUTES, SPOKEN
 
 COMMENT = re.compile(r"<!--.*?(?:(-->)|\Z)", re.DOTALL)

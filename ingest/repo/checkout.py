@@ -11,8 +11,8 @@ from typing import Literal, Self
 from ingest.documents import Revision, Skipped
 from ingest.errors import SettingsError
 from ingest.globs import Spec, spec
+from ingest.readers.kinds.recognition import LARGEST, MOST, form_of, precedence
 from ingest.readers.loader import without_reader
-from ingest.readers.recognition import LARGEST, MOST, form_of, precedence
 from ingest.shorten import shorten_end
 from ingest.sources import DocsSource
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from ingest.documents import Revision, Skipped
 from ingest.errors import DocsRepoError
+from ingest.readers.kinds.recognition import form_of
 from ingest.readers.loader import why_no_page
-from ingest.readers.recognition import form_of
 from ingest.repo.checkout import (
     Checkout,
     Entry,

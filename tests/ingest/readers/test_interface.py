@@ -5,7 +5,7 @@ import json
 import pytest
 import yaml
 
-from ingest.readers.interface_schema import MOST_COPIED
+from ingest.readers.interface.interface_schema import MOST_COPIED
 from ingest.readers.loader import UnreadableDocument, load
 from tests.ingest.readers.test_loader import chunks_of, shown
 

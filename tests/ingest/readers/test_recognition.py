@@ -2,8 +2,8 @@
 
 import pytest
 
+from ingest.readers.kinds.recognition import READ, UNREAD, form_of
 from ingest.readers.loader import UnreadableDocument, load, why_no_page
-from ingest.readers.recognition import READ, UNREAD, form_of
 from tests.ingest.readers.test_loader import chunks_of, shown
 
 LICENCE = (

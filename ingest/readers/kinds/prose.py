@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from ingest.readers.asciidoc import read_asciidoc
+from ingest.readers.asciidoc.asciidoc_blocks import read_asciidoc
 from ingest.readers.parsed_file import ParsedFile, UnreadableDocument
 from ingest.readers.rst import has_titles, read_rst
 from ingest.readers.text import read_text

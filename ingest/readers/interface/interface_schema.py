@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from urllib.parse import unquote
 
-from ingest.readers.interface_page import Line, Page
-from ingest.readers.yaml_nodes import Node
+from ingest.readers.interface.interface_page import Line, Page
+from ingest.readers.interface.yaml_nodes import Node
 
 DEEPEST = 4
 """Fields inside fields down to this depth are described; deeper ones by the name of their type."""

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from ingest.readers.asciidoc_source import (
+from ingest.readers.asciidoc.asciidoc_source import (
     BLOCK_TITLE,
     META,
     VERBATIM,
@@ -17,7 +17,7 @@ from ingest.readers.asciidoc_source import (
     is_underline,
     visible_lines,
 )
-from ingest.readers.asciidoc_table import read_table
+from ingest.readers.asciidoc.asciidoc_table import read_table
 from ingest.readers.parsed_file import FileBlock, ParsedFile
 from ingest.readers.search_text import clean_label
 

@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
-from ingest.readers.interface_page import Page
-from ingest.readers.interface_schema import Schemas
+from ingest.readers.interface.interface_page import Page
+from ingest.readers.interface.interface_schema import Schemas
+from ingest.readers.interface.yaml_nodes import Node, read_nodes
 from ingest.readers.parsed_file import ParsedFile, UnreadableDocument
-from ingest.readers.yaml_nodes import Node, read_nodes
 
 SIGN = re.compile(
     r"(?:^|[{,][ \t]*)[\"']?(openapi|swagger|asyncapi)[\"']?[ \t]*:[ \t]*[\"']?\d"

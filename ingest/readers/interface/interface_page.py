@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from ingest.readers.interface.yaml_nodes import Node
 from ingest.readers.parsed_file import FileBlock, ParsedFile
-from ingest.readers.yaml_nodes import Node
 
 Line = tuple[str, int]
 """Text, and the number of its line in the file."""
