@@ -10,8 +10,7 @@ CELL = re.compile(r"(?:(?<!\S)(?:(\d++)?(?:\.(\d++))?([+*]))?[<^>]?(?:\.[<^>])?[
 """Beginning of a cell, with the columns and rows that it fills."""
 COLUMNS = re.compile(r"\bcols=(?:\"([^\"\]]*)\"|'([^'\]]*)'|([\w*]+))")
 REPEATED = re.compile(r"(\d{1,3})\*")
-HEADED = re.compile(r"%header|%\w+%header|options?=\"?[^\]]*\bheader\b|opts=\"?[^\]]*\bheader\b")
-UNHEADED = re.compile(r"noheader")
+OPTIONS = re.compile(r"\b(?:options?|opts)=(?:\"([^\"\]]*+)\"|(\w++))")
 MOST = 200
 """Maximum number of columns or rows that one cell fills."""
 
@@ -28,8 +27,7 @@ def read_table(lines: Sequence[str], start: int, opening: int, end: int) -> File
     if not rows:
         return FileBlock("table", start, end)
     edges = [*rows, last]
-    headed = HEADED.search(described) or _stands_alone(lines, rows[0], opening)
-    head = (rows[0], edges[1]) if headed and not UNHEADED.search(described) else (0, 0)
+    head = (rows[0], edges[1]) if _has_head(described, lines, rows[0], opening) else (0, 0)
     parts = (
         FileBlock("table", first, stop, head=head if first >= head[1] else (0, 0))
         for first, stop in pairwise(edges)
@@ -38,9 +36,13 @@ def read_table(lines: Sequence[str], start: int, opening: int, end: int) -> File
     return FileBlock("table", start, end, parts=(opened, *parts, closed))
 
 
-def _stands_alone(lines: Sequence[str], row: int, opening: int) -> bool:
-    """Return True for a first row on one line, with a blank line below it."""
-    return row == opening + 1 and not lines[row + 1].strip()
+def _has_head(described: str, lines: Sequence[str], row: int, opening: int) -> bool:
+    """Return True if the first row is declared as a head, or stands alone on the first line."""
+    options = " ".join(filter(None, (o[1] or o[2] for o in OPTIONS.finditer(described))))
+    if "noheader" in f"{described} {options}":
+        return False
+    alone = row == opening + 1 and not lines[row + 1].strip()
+    return alone or "%header" in described or "header" in options
 
 
 def _columns(described: str, lines: Sequence[str], text: Sequence[int]) -> int:

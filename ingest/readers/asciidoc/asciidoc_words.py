@@ -7,7 +7,7 @@ QUOTES = re.compile(r"([\"'])`([^`\n]*+)`\1")
 KEPT = re.compile(r"(`[^`\n]++`)|\\([!-/:-@\[-`{-~])")
 STAND_IN = re.compile(r"\x02(\d+)\x03")
 """Placeholder of code and escapes; these control characters were removed from all documents."""
-MACRO = re.compile(r"(?<![\w:-])([A-Za-z][\w-]*+)::?+([^\s\[\]]*+)\[([^\[\]\n]*+)\]")
+MACRO = re.compile(r"(?<![^\s\[\](|\">*])([A-Za-z][\w-]*+)::?+([^\s\[\](|\">*]*+)\[([^\[\]\n]*+)\]")
 REFERENCE = re.compile(r"<<([^<>,\n]*+)(?:,([^<>\n]*+))?+>>")
 ANCHOR = re.compile(r"\[{2,3}[^\[\]\n]*+\]{2,3}")
 TERM = re.compile(r"\({3}[^()\n]*+\){3}|\({2}([^()\n]*+)\){2}")

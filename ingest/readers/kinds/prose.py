@@ -9,7 +9,8 @@ from ingest.readers.rst import has_titles, read_rst
 from ingest.readers.text import read_text
 
 RST_SIGN = re.compile(
-    r"^[ \t]*\.\.[ \t]+[\w-]++(?::[\w-]++)*+::|:[\w:+.-]{2,}+(?<=:)`[^`\n]++`", re.MULTILINE
+    r"^[ \t]*\.\.[ \t]+[\w-]++(?::[\w-]++)*+::|(?<![\w:+.-]):[\w:+.-]{2,}+(?<=:)`[^`\n]++`",
+    re.MULTILINE,
 )
 ASCIIDOC_SIGN = re.compile(
     r"^(?:(?:include|ifdef|ifndef|image)::\S*\[|\[\[[\w.:-]++\]\]$|\[(?:source|NOTE|TIP|WARNING"

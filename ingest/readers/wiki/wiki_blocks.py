@@ -15,10 +15,12 @@ from ingest.readers.parsed_file import FileBlock, ParsedFile
 from ingest.readers.search_text import clean_label
 
 NOTHING = re.compile(r"(?!)")
-TITLE = re.compile(r"#\+title:[ \t]*(\S.*)$", re.IGNORECASE)
-ROW_RULE = re.compile(r"[ \t]*\|-")
-TABLE_BEGINS, TABLE_ENDS = re.compile(r"[ \t]*\{\|"), re.compile(r"[ \t]*\|\}")
-HEAD_CELL = re.compile(r"[ \t]*\|(?:=|_\.)")
+TITLE = re.compile(r"^#\+title:[ \t]*(\S.*)$", re.IGNORECASE)
+TAGS = re.compile(r"(?<=\S)[ \t]++:[\w@#%:]++$")
+"""Tags at the end of a heading in Org."""
+ROW_RULE = re.compile(r"^[ \t]*\|-")
+TABLE_BEGINS, TABLE_ENDS = re.compile(r"^[ \t]*\{\|"), re.compile(r"^[ \t]*\|\}")
+HEAD_CELL = re.compile(r"^[ \t]*\|(?:=|_\.)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +32,9 @@ class Marks:
     opening: re.Pattern[str] = NOTHING
     """First line of code that ends with ``closing``."""
     closing: re.Pattern[str] = NOTHING
-    row: re.Pattern[str] = re.compile(r"[ \t]*\|")
+    row: re.Pattern[str] = re.compile(r"^[ \t]*\|")
     """Line of a table."""
-    item: re.Pattern[str] = re.compile(r"[*#]+[ \t]|[ \t]*(?:[-+]|\d+[.)])[ \t]")
+    item: re.Pattern[str] = re.compile(r"^(?:[*#]+[ \t]|[ \t]*(?:[-+]|\d+[.)])[ \t])")
     unseen: re.Pattern[str] = NOTHING
     """Line that is not shown."""
     hidden: tuple[re.Pattern[str], re.Pattern[str]] | None = None
@@ -43,42 +45,41 @@ class Marks:
 
 ORG = Marks(
     heading=re.compile(
-        r"(?P<mark>\*+)[ \t]+(?:(?:TODO|DONE)[ \t]+)?(?:\[#\w\][ \t]+)?(?P<title>\S.*?)"
-        r"(?:[ \t]+:[\w@#%:]+:)?[ \t]*$"
+        r"^(?P<mark>\*+)[ \t]++(?:(?:TODO|DONE)[ \t]++)?(?:\[#\w\][ \t]++)?(?P<title>\S.*)$"
     ),
-    opening=re.compile(r"[ \t]*#\+begin_(?:src|example)\b", re.IGNORECASE),
-    closing=re.compile(r"[ \t]*#\+end_(?:src|example)\b", re.IGNORECASE),
-    unseen=re.compile(r"[ \t]*#(?:[ \t]|$|\+(?!caption:|begin_|end_))", re.IGNORECASE),
-    hidden=(re.compile(r"[ \t]*:(?:PROPERTIES|LOGBOOK):"), re.compile(r"[ \t]*:END:")),
+    opening=re.compile(r"^[ \t]*#\+begin_(?:src|example)\b", re.IGNORECASE),
+    closing=re.compile(r"^[ \t]*#\+end_(?:src|example)\b", re.IGNORECASE),
+    unseen=re.compile(r"^[ \t]*#(?:[ \t]|$|\+(?!caption:|begin_|end_))", re.IGNORECASE),
+    hidden=(re.compile(r"^[ \t]*:(?:PROPERTIES|LOGBOOK):"), re.compile(r"^[ \t]*:END:")),
 )
 MEDIAWIKI = Marks(
-    heading=re.compile(r"(?P<mark>={1,6})(?P<title>[^=].*?)={1,6}[ \t]*$"),
-    opening=re.compile(r"<(?:syntaxhighlight|source|pre)\b[^>]*>(?!.*</)", re.IGNORECASE),
-    closing=re.compile(r".*</(?:syntaxhighlight|source|pre)>", re.IGNORECASE),
-    row=re.compile(r"[ \t]*(?:\{\||\||!)"),
-    item=re.compile(r"[*#:;]+"),
-    unseen=re.compile(r"__[A-Z]+__[ \t]*$|\[\[(?:Category|Kategorie):", re.IGNORECASE),
-    hidden=(re.compile(r"[ \t]*<!--(?!.*-->)"), re.compile(r".*-->")),
-    indented_code=re.compile(r" \S"),
+    heading=re.compile(r"^(?P<mark>={1,6})(?P<title>[^=].*)$"),
+    opening=re.compile(r"^<(?:syntaxhighlight|source|pre)\b[^>]*>(?!.*</)", re.IGNORECASE),
+    closing=re.compile(r"^.*</(?:syntaxhighlight|source|pre)>", re.IGNORECASE),
+    row=re.compile(r"^[ \t]*(?:\{\||\||!)"),
+    item=re.compile(r"^[*#:;]+"),
+    unseen=re.compile(r"^(?:__[A-Z]+__[ \t]*$|\[\[(?:Category|Kategorie):)", re.IGNORECASE),
+    hidden=(re.compile(r"^[ \t]*<!--(?!.*-->)"), re.compile(r"^.*-->")),
+    indented_code=re.compile(r"^ \S"),
 )
 CREOLE = Marks(
-    heading=re.compile(r"(?P<mark>={1,6})[ \t]*(?P<title>[^=].*?)[ \t]*=*[ \t]*$"),
-    opening=re.compile(r"\{\{\{[ \t]*$"),
-    closing=re.compile(r"\}\}\}"),
+    heading=re.compile(r"^(?P<mark>={1,6})(?P<title>[^=].*)$"),
+    opening=re.compile(r"^\{\{\{[ \t]*$"),
+    closing=re.compile(r"^\}\}\}"),
 )
 TEXTILE = Marks(
-    heading=re.compile(r"h(?P<mark>[1-6])(?:[({\[<>=][^.]*)?\.[ \t]+(?P<title>\S.*)$"),
-    opening=re.compile(r"<pre\b(?!.*</pre>)", re.IGNORECASE),
-    closing=re.compile(r".*</pre>", re.IGNORECASE),
-    unseen=re.compile(r"###\.[ \t]"),
-    indented_code=re.compile(r"(?:bc|pre)\.\.?[ \t]"),
+    heading=re.compile(r"^h(?P<mark>[1-6])(?:[({\[<>=][^.]*)?\.[ \t]+(?P<title>\S.*)$"),
+    opening=re.compile(r"^<pre\b(?!.*</pre>)", re.IGNORECASE),
+    closing=re.compile(r"^.*</pre>", re.IGNORECASE),
+    unseen=re.compile(r"^###\.[ \t]"),
+    indented_code=re.compile(r"^(?:bc|pre)\.\.?[ \t]"),
 )
 POD = Marks(
-    heading=re.compile(r"=head(?P<mark>[1-6])[ \t]+(?P<title>\S.*)$"),
+    heading=re.compile(r"^=head(?P<mark>[1-6])[ \t]+(?P<title>\S.*)$"),
     row=NOTHING,
-    item=re.compile(r"=item\b"),
-    unseen=re.compile(r"=(?:pod|cut|over|back|encoding|for|begin|end)\b"),
-    indented_code=re.compile(r"[ \t]+\S"),
+    item=re.compile(r"^=item\b"),
+    unseen=re.compile(r"^=(?:pod|cut|over|back|encoding|for|begin|end)\b"),
+    indented_code=re.compile(r"^[ \t]+\S"),
 )
 
 
@@ -137,7 +138,8 @@ class _Reader:
         if heading := marks.heading.match(line):
             mark = heading["mark"]
             level = int(mark) if mark.isdigit() else len(mark)
-            label = clean_label(heading["title"].strip(), "wiki")
+            title = TAGS.sub("", heading["title"].strip())
+            label = clean_label(title.rstrip("= \t") if mark[0] == "=" else title, "wiki")
             return FileBlock("heading", start, start + 1, level=level, label=label)
         if end := self._code.get(start):
             return FileBlock("code", start, end, header=1, footer=1)

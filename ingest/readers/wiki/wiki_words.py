@@ -16,7 +16,7 @@ PARAMETER = re.compile(r"\|[ \t]*+(?:[\w -]*=)?")
 FORMATTED = re.compile(r"\b[BCFIS]<([^<>\n]*+)>|\bL<([^<>|\n]*+)(?:\|[^<>\n]*+)?>|\bX<[^<>\n]*+>")
 ESCAPE = re.compile(r"\bE<(lt|gt|sol|verbar)>")
 ESCAPED = {"lt": "<", "gt": ">", "sol": "/", "verbar": "|"}
-COMMENT = re.compile(r"<!--[^\n]*?-->")
+COMMENT = re.compile(r"<!--(?:(?!<!--)[^\n])*?-->")
 HEAD_CELL = re.compile(r"(?<=\|)(?:=|_\.)")
 QUOTES = re.compile(r"'{2,5}")
 EMPHASIS = re.compile(
@@ -36,7 +36,7 @@ LINE_MARKS = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 RULE = re.compile(
-    r"^(?:[ \t]*+(?:\|[-+]{2,}[-+|]*|\{\|[^\n]*|\|\}|-{4,}|\|-[^\n]*)[ \t]*)$", re.MULTILINE
+    r"^[ \t]*+(?:\|-(?!\d)[^\n]*+|\{\|[^\n]*+|\|\}[ \t]*+|-{4,}+[ \t]*+)$", re.MULTILINE
 )
 CLOSING = re.compile(r"(?<=[^\s=])[ \t]*+={1,6}[ \t]*+$", re.MULTILINE)
 ENTITY = re.compile(r"&(?:#\d{1,7}|[A-Za-z]\w{1,30});")
