@@ -32,13 +32,14 @@ def read_notebook(lines: Sequence[str]) -> ParsedFile:
         cell_numbers = numbers_in_file.of_cell(source_lines)
         text, cell_lines = masked(without_hidden("\n".join(source_lines)))
         masked_lines += (cell_numbers[line - 1] for line in cell_lines)
-        numbered = list(zip(text.split("\n"), cell_numbers, strict=True))
+        shown = map(str.rstrip, text.split("\n"))
+        numbered = list(zip(shown, cell_numbers, strict=True))
         if kind == "code":
             numbered = _fenced(numbered, language)
-        cell, cell_blocks = markdown_blocks([line for line, _ in numbered])
+        cell, cell_blocks, indexes = markdown_blocks([line for line, _ in numbered])
         blocks.extend(_moved(block, len(visible)) for block in cell_blocks)
         visible.extend((*cell, ""))
-        numbers.extend(number for _, number in numbered)
+        numbers.extend(numbered[index][1] for index in indexes)
         numbers.append(numbers[-1])
     return ParsedFile(
         "markdown",

@@ -1,26 +1,19 @@
 """Raw text of a block -> the words that a reader of the page sees, to be embedded and indexed."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from html import unescape
 from html.entities import html5
 
 from ingest.readers.parsed_file import BlockKind, FileBlock, ParsedFile, Syntax
-from ingest.readers.wrappers import ATTRIBUTES, SPOKEN
+from ingest.readers.tags import COMPONENT, Tag, TaggedText, parameter_words
+from ingest.readers.wrappers import LABEL
 
 COMMENT = re.compile(r"<!--.*?(?:(-->)|\Z)", re.DOTALL)
-ELEMENTS = (
-    r"a|abbr|article|aside|b|blockquote|body|br|button|caption|center|cite|code|col|colgroup|dd|del"
-    r"|details|dfn|div|dl|dt|em|figcaption|figure|font|footer|form|h[1-6]|head|header|hr|html|i"
-    r"|iframe|img|input|ins|kbd|label|li|link|main|mark|nav|object|ol|option|p|picture|pre|q|s|samp"
-    r"|section|select|small|source|span|strike|strong|style|sub|summary|sup|svg|table|tbody|td|tfoot"
-    r"|th|thead|title|tr|tt|u|ul|var|video|[A-Z][a-z]\w*+(?:\.\w++)*+"
-)
 KEPT = re.compile(r"((?<!`)(`+)(?!`)[^\n]*?[^`\n]\2(?!`))|\\([!-/:-@\[-`{-~])")
 """Code, and characters after a backslash: they are not markup."""
 STAND_IN = re.compile(r"\x02(\d+)\x03")
 """Placeholder of code and escapes; these control characters were removed from all documents."""
-TAG = re.compile(rf"</?(?:{ELEMENTS})(?=[\s/>]){ATTRIBUTES}>")
 TARGET = r"(?:\((?:[^()\n]|\([^()\n]*\))*\)|\[[^\]\n]*\])"
 IMAGE = re.compile(rf"!\[([^\]\[]*)\]{TARGET}")
 LINK = re.compile(rf"\[((?:[^\[\]]|\[[^\[\]]*\])*)\]{TARGET}")
@@ -29,10 +22,14 @@ AUTOLINK = re.compile(r"<((?:https?|mailto):[^<>\s]*|[^<>@\s]+@[^<>@\s]+)>")
 FOOTNOTE = re.compile(r"\[\^[^\[\]\s]+\](:?)")
 SHORTCODE = re.compile(r"\{\{[<%]\s*+(/?)\s*+([\w/.-]++)((?:(?!\{\{[<%]).)*?)[%>]\}\}", re.DOTALL)
 LIQUID = re.compile(r"\{%-?\s*+(\w++)((?:(?!\{%).)*?)%\}", re.DOTALL)
-SHORTCODE_WORDS = re.compile(
-    r"""\b(?:text|term_id|title|name|caption|alt|heading)=["']([^"']*)["']"""
+INCLUSION = re.compile(
+    r"\{\{#[^{}\n]*+\}\}|\{![^{}!\n]++!\}|!\[\[[^\[\]\n]*+\]\]|^[ \t]*+-{1,2}8<-{1,2}[^\n]*+$",
+    re.MULTILINE,
 )
-QUOTED = re.compile(r"""["']([^"']*)["']""")
+"""A place at which a site shows the text of another file."""
+BLOCK_ID = re.compile(r"(?<!\S)\^(?:[A-Za-z][\w-]*+|[0-9a-f]{6})[ \t]*+$", re.MULTILINE)
+NAMED_TEXT = re.compile(r"""\b(?:text|term_id|title|name|caption|alt|heading)=["'][^"']*["']""")
+SPACED = frozenset({"br", "td", "th", "li", "summary"})
 INDENT = r"^[^\S\n]*+"
 ADMONITION = re.compile(rf"{INDENT}(?:!!!|\?\?\?\+?|:::+)\s*+(\w[\w-]*+)\s*+(.*)$", re.MULTILINE)
 TAB = re.compile(rf'{INDENT}===[+!]?\s*+"([^"\n]*+)"[^\S\n]*+$', re.MULTILINE)
@@ -51,7 +48,7 @@ EMPHASIS = re.compile(
 )
 ENTITY = re.compile(r"&(?:#\d+|#[xX][0-9a-fA-F]+|[A-Za-z]\w*);")
 BLANK_LINES = re.compile(r"\n\s*\n+")
-TRIGGER = re.compile(r"[<>&{\[!:=|#*_~`\\-]")
+TRIGGER = re.compile(r"[<>&{\[!:=|#*_~`^\\-]")
 
 RST_ROLE = re.compile(
     r"(?<![\w:+.-])(?P<before>[\w+.-]*+):[\w:+.-]{2,}+(?<=:)`(?P<words>[^`<]*+)(?P<target><[^`>]*+>)?+`"
@@ -114,15 +111,18 @@ def _markdown(text: str) -> str:
 
 
 def _prose(text: str) -> str:
+    text = INCLUSION.sub("", LABEL.sub("", text))
     if "{" in text:
         text = ATTRIBUTE_LIST.sub("", LIQUID.sub(_liquid, SHORTCODE.sub(_shortcode, text)))
     if "<" in text:
-        text = TAG.sub(_tag, AUTOLINK.sub(r"\1", COMMENT.sub(_comment, text)))
+        text = _without_tags(AUTOLINK.sub(r"\1", COMMENT.sub(_comment, text)))
     if "[" in text:
         text = ALERT.sub(lambda match: f"{match[1]}{match[2].capitalize()}:", text)
         text = FOOTNOTE.sub("", text)
         text = WIKI_LINK.sub(lambda match: match[2] or match[1], text)
         text = LINK.sub(r"\1", IMAGE.sub(r"\1", text))
+    if "^" in text:
+        text = BLOCK_ID.sub("", text)
     text = ADMONITION.sub(_admonition, text)
     text = COLONS.sub("", TAB.sub(r"\1", text))
     text = RULE.sub("", text)
@@ -134,12 +134,28 @@ def _comment(match: re.Match[str]) -> str:
     return "" if match[1] else match[0]  # an unclosed comment is shown
 
 
-def _tag(match: re.Match[str]) -> str:
-    """Replace a tag by the words in its attributes, a cell or line break by a space."""
-    words = " ".join(filter(None, SPOKEN.findall(match[0])))
-    if words:
-        return f" {words} "
-    return " " if match[0].lower().startswith(("<br", "<td", "<th", "<li", "</summary")) else ""
+def _without_tags(text: str) -> str:
+    """Replace tags by the words that they carry, a cell or line break by a space."""
+    tags = list(TaggedText(text).tags())
+    closed = {tag.name for tag in tags if tag.is_closing}
+    parts: list[str] = []
+    position = 0
+    for tag in tags:
+        if not (tag.is_element or _is_component(tag, closed)):
+            continue
+        parts.append(text[position : tag.start])
+        position = tag.end
+        if tag.words:
+            parts.append(f" {tag.words} ")
+        elif tag.name.lower() in SPACED:
+            parts.append(" ")
+    return "".join((*parts, text[position:]))
+
+
+def _is_component(tag: Tag, closed: Collection[str]) -> bool:
+    """Return False for a placeholder such as ``<Name>``, which nothing closes."""
+    known = tag.is_closing or tag.is_empty or tag.has_values or tag.name in closed
+    return known and bool(COMPONENT.match(tag.name))
 
 
 def _entity(match: re.Match[str]) -> str:
@@ -147,25 +163,20 @@ def _entity(match: re.Match[str]) -> str:
 
 
 def _shortcode(match: re.Match[str]) -> str:
-    closing, name, arguments = match[1], match[2], match[3]
+    closing, name, parameters = match[1], match[2], match[3]
     if closing:
         return ""
-    if name == "heading":
-        return " ".join(QUOTED.findall(arguments))
-    words = SHORTCODE_WORDS.findall(arguments)
-    if name == "glossary_tooltip":
-        return words[0] if words else ""
     label = f"{name.capitalize()}: " if name in NOTES else ""
-    return label + " ".join(words)
+    return label + parameter_words(name, parameters)
 
 
 def _spoken_shortcode(match: re.Match[str]) -> str:
     """Replace a shortcode inside code, if it has words; otherwise it may be literal."""
-    return _shortcode(match) if SHORTCODE_WORDS.search(match[3]) else match[0]
+    return _shortcode(match) if NAMED_TEXT.search(match[3]) else match[0]
 
 
 def _liquid(match: re.Match[str]) -> str:
-    return " ".join(SHORTCODE_WORDS.findall(match[2]))
+    return parameter_words(match[1], match[2])
 
 
 def _admonition(match: re.Match[str]) -> str:
@@ -188,6 +199,6 @@ def _directive(match: re.Match[str]) -> str:
     name, argument = match[2], match[3].strip()
     label = f"{name.capitalize()}: " if name in NOTES else ""
     words = RST_SPOKEN.findall(match[4])
-    if name not in ("image", "figure"):
+    if name not in ("image", "figure") and not name.endswith("include"):
         words.insert(0, argument)
     return label + " ".join(words)
