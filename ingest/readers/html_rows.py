@@ -6,6 +6,7 @@ for each row; cells are separated by bars. Links and images stay as written.
 
 import re
 from dataclasses import dataclass
+from html import unescape
 
 from ingest.readers.tags import TaggedText
 
@@ -37,13 +38,16 @@ class HtmlRows:
         """Return what a reader sees of a part of a line."""
         parts: list[str] = []
         position = 0
+        is_code = False
         for tag in TaggedText(line).tags():
             name = tag.name.lower()
-            parts.append(line[position : tag.start])
+            text = line[position : tag.start]
+            parts.append(unescape(text) if is_code else text)
             position = tag.end
             if name in KEPT or tag.words or not (tag.is_element or tag.has_values):
                 parts.append(line[tag.start : tag.end])
             elif name in CODE:
+                is_code = not tag.is_closing
                 parts.append("`")
             elif not tag.is_closing:
                 parts.append(self._sign(name))

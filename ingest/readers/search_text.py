@@ -167,7 +167,11 @@ def _shortcode(match: re.Match[str]) -> str:
     if closing:
         return ""
     label = f"{name.capitalize()}: " if name in NOTES else ""
-    return label + parameter_words(name, parameters)
+    words = label + parameter_words(name, parameters)
+    behind = match.string[match.end() : match.end() + 2]
+    # What follows a tab's name is another word; what follows a term is its plural.
+    apart = len(behind) > 1 and behind.isalnum() and behind != "es"
+    return f"{words} " if words and apart else words
 
 
 def _spoken_shortcode(match: re.Match[str]) -> str:

@@ -32,8 +32,8 @@ OTHER_ROLES = {
     "class", "style", "src", "srcset", "href", "hreflang", "url", "link", "to", "target", "rel",
     "id", "ids", "key", "ref", "width", "height", "align", "valign", "color", "colour", "bgcolor",
     "background", "border", "icon", "theme", "layout", "cols", "gap", "slot", "lang", "dir",
-    "role", "sizes", "size", "loading", "tabindex", "media", "poster", "fill", "stroke", "as",
-    "is",
+    "language", "role", "sizes", "size", "loading", "tabindex", "media", "poster", "fill",
+    "stroke", "as", "is",
 }  # fmt: skip
 """Attributes of presentation, of addresses and of behaviour."""
 LONGEST_TAG = 4_000
@@ -63,6 +63,7 @@ PARAMETER = re.compile(
     r"(?:(?<![\w.])([A-Za-z][\w.-]*+)\s*+[=:]\s*+)?+(?:\"([^\"]*+)\"|'([^']*+)'|`([^`]*+)`|([^\s\"'`|,]++))"
 )
 FILE = re.compile(r"\S*(?:/|\.\w{1,8}$)\S*")
+PLAIN_WORD = re.compile(r"[^\W\d_]?[^\W\d_A-Z]++")
 CONTROL = {
     "if", "elsif", "else", "elif", "unless", "case", "when", "for", "assign", "set", "capture",
     "cycle", "increment", "decrement", "break", "continue", "block", "extends", "raw", "endraw",
@@ -207,20 +208,25 @@ def _literals(expression: str) -> list[str]:
 def parameter_words(name: str, parameters: str) -> str:
     """Return the words in the parameters of a template's tag, named or not.
 
-    The path of a file says nothing. An id names the thing only where nothing else does.
+    The path of a file says nothing where nothing calls it text. A word without quotes may be the
+    name of a variable. An id names the thing only where nothing else does.
     """
     if name in CONTROL:
         return ""
     spoken: list[str] = []
     ids: list[str] = []
     for match in PARAMETER.finditer(parameters):
-        key = match[1] or ""
+        key, bare = match[1] or "", match[5] or ""
         text = " ".join(next((part for part in match.groups()[1:] if part is not None), "").split())
-        if not LETTER.search(text) or FILE.fullmatch(text) or NO_WORDS.fullmatch(text):
+        is_named_text = bool(key) and _role(key) in TEXT_ROLES
+        if not LETTER.search(text) or NO_WORDS.fullmatch(text) or SCALAR.fullmatch(text):
+            continue
+        if not is_named_text and (
+            FILE.fullmatch(text) or (bare and not PLAIN_WORD.fullmatch(bare))
+        ):
             continue
         if not key or _is_text(key, is_element=False):
-            says = not key or _role(key) in TEXT_ROLES
-            spoken.append(text if says else f"{key} {text}")
+            spoken.append(text)
         elif _role(key) == "id":
             ids.append(text)
     return " ".join(spoken or ids)
