@@ -22,6 +22,8 @@ UNSEEN = {
     "script", "style", "nav", "footer", "template", "noscript", "iframe", "svg", "head", "form",
     "button", "select", "object", "audio", "video", "canvas",
 }  # fmt: skip
+UNSEEN_ROLES = {"navigation", "contentinfo", "search"}
+"""The same for elements of other names: menus, footers and forms."""
 INLINE = {
     "a", "abbr", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em", "font", "i",
     "img", "ins", "kbd", "label", "mark", "q", "s", "samp", "small", "span", "strike", "strong",
@@ -134,7 +136,8 @@ class _Text:
 
     def _is_left_out(self, tag: Tag) -> bool:
         hidden = is_hidden(tag) and not self.panels.shows(tag)
-        return hidden or tag.name in UNSEEN or _is_sign(tag)
+        unseen = tag.name in UNSEEN or tag.get("role") in UNSEEN_ROLES
+        return hidden or unseen or _is_sign(tag)
 
     def _count(self, tag: Tag) -> None:
         if tag.name in CELLS:

@@ -7,6 +7,7 @@ from itertools import chain
 from pathlib import PurePosixPath
 
 from ingest.invisible import visible_line, without_hidden
+from ingest.readers.boilerplate import without_boilerplate
 from ingest.readers.credentials import masked
 from ingest.readers.decoding import decode
 from ingest.readers.front_matter import FrontMatter, front_matter
@@ -76,7 +77,7 @@ def load(path: str, data: bytes) -> Document:
         source = [line.rstrip() for line in text.split("\n")]
         fields, lines = front_matter(source)
         head = [(index, source[index]) for index in fields.shown]
-    parsed = with_head(reader(lines), head)
+    parsed = with_head(without_boilerplate(reader(lines)), head)
     if not any(has_words(block, parsed) for block in parsed.blocks):
         raise UnreadableDocument("empty: the page has no text")
     parsed = replace(parsed, blocks=tuple(map(_visible, parsed.blocks)))

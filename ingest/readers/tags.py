@@ -42,8 +42,8 @@ SPACE = re.compile(r"\s*+")
 NEXT_PARAGRAPH = re.compile(r"\n[ \t]*+\n")
 END = re.compile(r"(/?)>")
 KEY = re.compile(r"/?[^\s\"'<>/={}`]++")
-VALUE = re.compile(r"\s*+=\s*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\s\"'<>{}`]++))")
-EXPRESSION = re.compile(r"\s*+=\s*+(?=\{)")
+VALUE = re.compile(r"(?<!\s)\s*+=\s*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\s\"'<>{}`]++))")
+EXPRESSION = re.compile(r"(?<!\s)\s*+=\s*+(?=\{)")
 LITERAL = re.compile(r"\"((?:[^\"\\\n]|\\.)*+)\"|'((?:[^'\\\n]|\\.)*+)'|`((?:[^`\\]|\\.)*+)`")
 SCALAR = re.compile(r"-?\d[\d_.]*+|true|false|null")
 IN_TEMPLATE = re.compile(r"\$\{[^{}]*+\}")
@@ -53,7 +53,7 @@ HANDLER = re.compile(r"on[A-Z]|v-|[@:#]")
 PARTS = re.compile(r"[A-Z]?[a-z]++|[A-Z]++|\d++")
 NO_WORDS = re.compile(
     r"data:.*|#[0-9a-fA-F]{3,8}|-?[\d.]++(?:px|r?em|v[hw])"
-    r"|\S*\.(?:png|svg|jpe?g|gif|webp|avif|ico|mp4|webm|woff2?)(?:[?#]\S*)?",
+    r"|(?>[^\s?#]*\.)(?:png|svg|jpe?g|gif|webp|avif|ico|mp4|webm|woff2?)(?:[?#]\S*)?",
     re.DOTALL | re.IGNORECASE,
 )
 COMPONENT = re.compile(r"[A-Z]|[a-z]\w*+-")
@@ -62,7 +62,7 @@ LETTER = re.compile(r"[^\W\d_]")
 PARAMETER = re.compile(
     r"(?:(?<![\w.])([A-Za-z][\w.-]*+)\s*+[=:]\s*+)?+(?:\"([^\"]*+)\"|'([^']*+)'|`([^`]*+)`|([^\s\"'`|,]++))"
 )
-FILE = re.compile(r"\S*(?:/|\.\w{1,8}$)\S*")
+FILE = re.compile(r"[^\s/]*+/\S*+|(?>\S*\.)\w{1,8}")
 PLAIN_WORD = re.compile(r"[^\W\d_]?[^\W\d_A-Z]++")
 CONTROL = {
     "if", "elsif", "else", "elif", "unless", "case", "when", "for", "assign", "set", "capture",
