@@ -36,6 +36,7 @@ _LONGEST = {"---": 200_000, "+++": 20_000, "{": 200_000}
 The parsers are slow on longer texts, such as a TOML key with many dots.
 """
 
+MARKUP = re.compile(r"\s*+([-=*_~`+])\1\1")
 FIELD = re.compile(r"\s*+\"?([\w-]++)\"?\s*+[=:]")
 
 _BITS_OF_A_NUMBER = 64
@@ -113,7 +114,9 @@ def _shown(lines: Sequence[str], fields: dict[str, object], fence: str) -> tuple
     shown: set[int] = set()
     for key in DESCRIPTION_KEYS:
         if key in spans and _text(fields.get(key)):
-            shown.update(spans[key])
+            # A rule or a fence would make headings or code of the lines around it.
+            marked = any(MARKUP.match(lines[index]) for index in spans[key])
+            shown.update(() if marked else spans[key])
             break
     room = MOST_NAMES
     for key in NAME_KEYS:

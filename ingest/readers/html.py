@@ -15,7 +15,7 @@ from bs4 import BeautifulSoup
 from bs4.element import NavigableString, PageElement, PreformattedString, Tag
 
 from ingest.invisible import without_hidden
-from ingest.readers.html_panels import Panels, is_hidden
+from ingest.readers.markup.html_panels import Panels, is_hidden
 from ingest.readers.parsed_file import BlockKind, FileBlock, ParsedFile
 
 UNSEEN = {

@@ -8,9 +8,9 @@ from itertools import chain, pairwise
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from ingest.readers.markup.wrappers import FENCE, LABEL, Unwrapped, closes, unwrapped
 from ingest.readers.parsed_file import FileBlock, ParsedFile, covering
 from ingest.readers.search_text import clean_label
-from ingest.readers.wrappers import FENCE, LABEL, Unwrapped, closes, unwrapped
 
 LISTS = ("bullet_list_open", "ordered_list_open")
 LEAVES = ("code_block", "paragraph_open", "heading_open", "hr")

@@ -5,9 +5,9 @@ from collections.abc import Callable, Collection
 from html import unescape
 from html.entities import html5
 
+from ingest.readers.markup.tags import COMPONENT, Tag, TaggedText, parameter_words
+from ingest.readers.markup.wrappers import LABEL
 from ingest.readers.parsed_file import BlockKind, FileBlock, ParsedFile, Syntax
-from ingest.readers.tags import COMPONENT, Tag, TaggedText, parameter_words
-from ingest.readers.wrappers import LABEL
 
 COMMENT = re.compile(r"<!--.*?(?:(-->)|\Z)", re.DOTALL)
 KEPT = re.compile(r"((?<!`)(`+)(?!`)[^\n]*?[^`\n]\2(?!`))|\\([!-/:-@\[-`{-~])")

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from ingest.readers.parsed_file import FileBlock, ParsedFile, UnreadableDocument
 
 PACKAGE = re.compile(r"[A-Za-z0-9][\w.-]*+(?:\[[^\[\]]*+\])?+\s*+(?:[=<>~!]=|[<>]|@\s)\s*+\S")
-OPTION = re.compile(r"--?[a-z][\w-]*+(?:[ =]|$)|[A-Za-z0-9][\w.-]*+\s*+\\?$")
+OPTION = re.compile(r"--?[a-z][\w-]*+(?:[ =]|$)")
+UNPINNED = re.compile(r"[A-Za-z0-9][\w.-]*+$")
 SENTENCE = re.compile(r"#(?:\s++\S++){6}")
 """A comment of several words."""
 
@@ -39,8 +40,8 @@ def _is_list_of_packages(lines: Sequence[str]) -> bool:
     for line in map(str.strip, lines):
         if PACKAGE.match(line):
             packages += 1
-        elif SENTENCE.match(line) or OPTION.match(line):
+        elif SENTENCE.match(line) or UNPINNED.match(line):
             others += 1
-        elif line and not line.startswith("#"):
+        elif line and not line.startswith("#") and not OPTION.match(line):
             return False
     return packages > others

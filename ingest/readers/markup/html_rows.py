@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from html import unescape
 
-from ingest.readers.tags import TaggedText
+from ingest.readers.markup.tags import TaggedText
 
 BEGINS = re.compile(
     r"^[ \t>]*</?(?:table|caption|colgroup|col|thead|tbody|tfoot|tr|td|th|dl|dt|dd)(?=[\s/>])", re.I

@@ -14,14 +14,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from ingest.readers import html_rows
-from ingest.readers.note_comments import (
+from ingest.readers.markup import html_rows
+from ingest.readers.markup.note_comments import (
     NOTE_MARK,
     closes_note_comment,
     opens_note_comment,
     without_note_comments,
 )
-from ingest.readers.tags import COMPONENT, Tag, TaggedText
+from ingest.readers.markup.tags import COMPONENT, Tag, TaggedText
 
 FENCE = re.compile(r"^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(`{3,}(?=[^`]*$)|~{3,})")
 ITEM = re.compile(r"^[ \t>]*(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)")

@@ -44,7 +44,11 @@ END = re.compile(r"(/?)>")
 KEY = re.compile(r"/?[^\s\"'<>/={}`]++")
 VALUE = re.compile(r"(?<!\s)\s*+=\s*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\s\"'<>{}`]++))")
 EXPRESSION = re.compile(r"(?<!\s)\s*+=\s*+(?=\{)")
-LITERAL = re.compile(r"\"((?:[^\"\\\n]|\\.)*+)\"|'((?:[^'\\\n]|\\.)*+)'|`((?:[^`\\]|\\.)*+)`")
+LITERAL = re.compile(
+    r"\"((?:[^\"\\\n]|\\.)*+)\"|'((?:[^'\\\n]|\\.)*+)'|`((?:[^`\\]|\\.)*+)`"
+    r"|(\x02\d++\x03)"
+)
+"""A string; the last form stands for code in a text that is being cleaned."""
 SCALAR = re.compile(r"-?\d[\d_.]*+|true|false|null")
 IN_TEMPLATE = re.compile(r"\$\{[^{}]*+\}")
 INNER_TAG = re.compile(r"<[^<>]*+>")
@@ -58,7 +62,7 @@ NO_WORDS = re.compile(
 )
 COMPONENT = re.compile(r"[A-Z]|[a-z]\w*+-")
 """The beginning of a component's name."""
-LETTER = re.compile(r"[^\W\d_]")
+LETTER = re.compile(r"[^\W\d_]|\x02")
 PARAMETER = re.compile(
     r"(?:(?<![\w.])([A-Za-z][\w.-]*+)\s*+[=:]\s*+)?+(?:\"([^\"]*+)\"|'([^']*+)'|`([^`]*+)`|([^\s\"'`|,]++))"
 )
