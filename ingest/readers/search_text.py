@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection
 from html import unescape
 from html.entities import html5
 
-from ingest.readers.markup.tags import COMPONENT, Tag, TaggedText, parameter_words
+from ingest.readers.markup.tags import Tag, TaggedText, parameter_words
 from ingest.readers.markup.wrappers import LABEL
 from ingest.readers.parsed_file import BlockKind, FileBlock, ParsedFile, Syntax
 
@@ -31,8 +31,12 @@ BLOCK_ID = re.compile(r"(?<!\S)\^(?:[A-Za-z][\w-]*+|[0-9a-f]{6})[ \t]*+$", re.MU
 NAMED_TEXT = re.compile(r"""\b(?:text|term_id|title|name|caption|alt|heading)=["'][^"']*["']""")
 SPACED = frozenset({"br", "td", "th", "li", "summary"})
 INDENT = r"^[^\S\n]*+"
-ADMONITION = re.compile(rf"{INDENT}(?:!!!|\?\?\?\+?|:::+)\s*+(\w[\w-]*+)\s*+(.*)$", re.MULTILINE)
+ADMONITION = re.compile(
+    rf"{INDENT}(?:!!!|\?\?\?\+?|:::+)[^\S\n]*+(\w[\w-]*+)\s*+(.*)$", re.MULTILINE
+)
 TAB = re.compile(rf'{INDENT}===[+!]?\s*+"([^"\n]*+)"[^\S\n]*+$', re.MULTILINE)
+BRACED = re.compile(rf"{INDENT}:::+[^\S\n]*+\{{([^{{}}\n]*+)\}}([^\n{{}}]*+)$", re.MULTILINE)
+"""The beginning of a block: ``:::{dropdown} More`` or ``::: {.note title="Mind"}``."""
 COLONS = re.compile(rf"{INDENT}:::+.*$", re.MULTILINE)
 ALERT = re.compile(r"^([ \t>]*)\[!(\w+)\]", re.MULTILINE)
 ATTRIBUTE_LIST = re.compile(
@@ -111,7 +115,7 @@ def _markdown(text: str) -> str:
 
 
 def _prose(text: str) -> str:
-    text = INCLUSION.sub("", LABEL.sub("", text))
+    text = BRACED.sub(_braced, INCLUSION.sub("", LABEL.sub("", text)))
     if "{" in text:
         text = ATTRIBUTE_LIST.sub("", LIQUID.sub(_liquid, SHORTCODE.sub(_shortcode, text)))
     if "<" in text:
@@ -154,8 +158,7 @@ def _without_tags(text: str) -> str:
 
 def _is_component(tag: Tag, closed: Collection[str]) -> bool:
     """Return False for a placeholder such as ``<Name>``, which nothing closes."""
-    known = tag.is_closing or tag.is_empty or tag.has_values or tag.name in closed
-    return known and bool(COMPONENT.match(tag.name))
+    return tag.is_closing or tag.is_empty or tag.has_values or tag.name in closed
 
 
 def _entity(match: re.Match[str]) -> str:
@@ -181,6 +184,12 @@ def _spoken_shortcode(match: re.Match[str]) -> str:
 
 def _liquid(match: re.Match[str]) -> str:
     return parameter_words(match[1], match[2])
+
+
+def _braced(match: re.Match[str]) -> str:
+    """Keep the title of a block, and the words of its parameters."""
+    words = parameter_words("", match[1]) if "=" in match[1] else ""
+    return f"{words} {match[2]}".strip()
 
 
 def _admonition(match: re.Match[str]) -> str:

@@ -60,8 +60,6 @@ NO_WORDS = re.compile(
     r"|(?>[^\s?#]*\.)(?:png|svg|jpe?g|gif|webp|avif|ico|mp4|webm|woff2?)(?:[?#]\S*)?",
     re.DOTALL | re.IGNORECASE,
 )
-COMPONENT = re.compile(r"[A-Z]|[a-z]\w*+-")
-"""The beginning of a component's name."""
 LETTER = re.compile(r"[^\W\d_]|\x02")
 PARAMETER = re.compile(
     r"(?:(?<![\w.])([A-Za-z][\w.-]*+)\s*+[=:]\s*+)?+(?:\"([^\"]*+)\"|'([^']*+)'|`([^`]*+)`|([^\s\"'`|,]++))"
@@ -225,8 +223,8 @@ def parameter_words(name: str, parameters: str) -> str:
         is_named_text = bool(key) and _role(key) in TEXT_ROLES
         if not LETTER.search(text) or NO_WORDS.fullmatch(text) or SCALAR.fullmatch(text):
             continue
-        if not is_named_text and (
-            FILE.fullmatch(text) or (bare and not PLAIN_WORD.fullmatch(bare))
+        if (bare and not PLAIN_WORD.fullmatch(bare)) or (
+            FILE.fullmatch(text) and not is_named_text
         ):
             continue
         if not key or _is_text(key, is_element=False):

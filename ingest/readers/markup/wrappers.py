@@ -21,7 +21,7 @@ from ingest.readers.markup.note_comments import (
     opens_note_comment,
     without_note_comments,
 )
-from ingest.readers.markup.tags import COMPONENT, Tag, TaggedText
+from ingest.readers.markup.tags import Tag, TaggedText
 
 FENCE = re.compile(r"^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(`{3,}(?=[^`]*$)|~{3,})")
 ITEM = re.compile(r"^[ \t>]*(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)")
@@ -50,10 +50,7 @@ WRAPPERS = {
     "figcaption", "p",
 }  # fmt: skip
 CLOSING_TAG = re.compile(r"</([A-Za-z][\w.-]*)\s*>")
-WRAPPER_LINE = re.compile(
-    rf"^[ \t]*</?(?:{'|'.join(sorted(WRAPPERS))}|[A-Z]\w*+(?:\.\w++)*+|[a-z]\w*+(?:-\w++)++)"
-    r"(?![\w:.-])"
-)
+TAG_LINE = re.compile(r"^[ \t]*</?[A-Za-z]")
 LABEL = re.compile(
     r"^ {0,3}(?:\([^()\s][^()\n]*+\)=|\{#[^{}\n]++\}"
     r"|<a\s++(?:id|name)=[^<>\n]*+>(?:\s*+</a>)?+)[ \t]*$",
@@ -140,7 +137,7 @@ class _Pass:
         elif self._is_table(index, line):
             for part in html_rows.cut_at_rows(line):
                 yield index, self._rows.shown(part), part
-        elif WRAPPER_LINE.match(line):
+        elif TAG_LINE.match(line):
             yield from self._wrapped(index, line)
         else:
             yield index, line, line
@@ -211,7 +208,7 @@ class _Pass:
     def _is_wrapper(self, tag: Tag) -> bool:
         if tag.name in WRAPPERS:
             return True
-        if not COMPONENT.match(tag.name):
+        if tag.is_element:
             return False
         # Without a closing tag or values ``<Name>`` is a placeholder, not a component.
         is_jsx = self._mdx and tag.name[0].isupper()

@@ -51,6 +51,7 @@ def test_a_parameter_is_shown_on_its_very_lines_and_searched_by_name_type_and_de
         ("<Hint text={<>Drain <b>first</b></>} />", "Drain first"),
         ("<Hint text={`Port ${port} opens`} onClick={() => track('x')} />", "`Port ${port} opens`"),
         ('<sl-tab-panel name="fedora">', "fedora"),
+        ('<procedure title="Drain the relay">', "Drain the relay"),
         ('<Callout title="A &amp; B" {...props} style={{color: "red"}}>', "A & B"),
     ],
 )
@@ -99,6 +100,8 @@ def test_a_parameter_stays_with_its_description() -> None:
         ('{% hint style="info" %}', ""),
         ('{% if page.level == "beta" %}', ""),
         ("{% include partials/a.html %}", ""),
+        ("{% include note.html content=the-variable %}", ""),
+        ('{% include note.html content="Say \\"drain\\" first." %}', 'Say "drain" first.'),
         ('{{< tab "Fedora" >}}', "Fedora"),
         ('{{% param-field name="ttl" default="thirty" %}}', "ttl thirty"),
         ('{{< figure src="/a/b.png" caption="The relay" >}}', "The relay"),
@@ -110,6 +113,27 @@ def test_the_words_of_a_template_are_its_parameters(tag: str, words: str) -> Non
     page = f"# Relay\n\n{tag}\n\nText.\n"
     assert shown("a.md", page) == page.strip()
     assert searched("a.md", page) == "\n".join(filter(None, ("Relay", words, "Text.")))
+
+
+@pytest.mark.parametrize(
+    ("opening", "words"),
+    [
+        (":::{dropdown} Why it fails", "Why it fails"),
+        ('::: {.callout-note title="Mind the gap"}', "Mind the gap"),
+        ("::: {.columns}", ""),
+        ("::::tip Drain first", "Tip: Drain first"),
+    ],
+)
+def test_the_title_of_a_block_between_colons_is_searched(opening: str, words: str) -> None:
+    page = f"Before.\n\n{opening}\ntext\n:::\n\n{opening}\ntext\n:::\n"
+    expected = "\n".join(filter(None, ("Before.", words, "text", words, "text")))
+    assert searched("a.md", page) == expected
+
+
+def test_tags_of_a_tool_that_are_written_small_are_wrappers_where_they_are_closed() -> None:
+    page = "<tip>\n\nCareful.\n\n</tip>\n\n<host> is a name.\n"
+    assert shown("a.md", page) == "Careful.\n\n<host> is a name."
+    assert searched("a.md", page) == "Careful.\n<host> is a name."
 
 
 TABLE = (
