@@ -64,7 +64,11 @@ LETTER = re.compile(r"[^\W\d_]|\x02")
 PARAMETER = re.compile(
     r"(?:(?<![\w.])([A-Za-z][\w.-]*+)\s*+[=:]\s*+)?+(?:\"([^\"]*+)\"|'([^']*+)'|`([^`]*+)`|([^\s\"'`|,]++))"
 )
-FILE = re.compile(r"[^\s/]*+/\S*+|(?>\S*\.)\w{1,8}")
+FILE = re.compile(
+    r"(?![a-z]++://)(?:\.{0,2}/\S*+|(?>\S*/)(?>[^\s/]*\.)[A-Za-z][A-Za-z0-9]{0,4}"
+    r"|[^\s./]++\.[A-Za-z][A-Za-z0-9]{0,4})"
+)
+"""A path: from a root, or with a suffix. A host and a version have more dots or digits."""
 PLAIN_WORD = re.compile(r"[^\W\d_]?[^\W\d_A-Z]++")
 CONTROL = {
     "if", "elsif", "else", "elif", "unless", "case", "when", "for", "assign", "set", "capture",

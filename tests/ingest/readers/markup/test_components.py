@@ -107,6 +107,11 @@ def test_a_parameter_stays_with_its_description() -> None:
         ('{{< figure src="/a/b.png" caption="The relay" >}}', "The relay"),
         ("{{< badge Beta >}}", "Beta"),
         ('{{< readfile file="limits.md" >}}', ""),
+        (
+            '{{< state version="v1.26" host="db-1.internal" url="TCP/UDP" ports="TCP/UDP" >}}',
+            "v1.26 db-1.internal TCP/UDP",
+        ),
+        ('{{< show include="/a/b" part="x/y.conf.md" >}}', ""),
     ],
 )
 def test_the_words_of_a_template_are_its_parameters(tag: str, words: str) -> None:
