@@ -22,15 +22,8 @@ _LACKS = {
         "replies-rate-limited"
     ),
     # What is read of the docs.
-    "tags of HTML tables are shown": "docs-x-html-table",
-    "attributes of components are not indexed": "component-attributes property-names",
-    "words within a template are not searched": "template-words",
-    "a page's description is not indexed": "description-only",
-    "panels that are hidden until they are clicked are not read": "hidden-panels",
     "files that a page includes are not read": "include-not-read literalinclude",
     "links to a page outside the docs root are not followed": "linked-readme",
-    "comments of note tools are indexed": "note-comments",
-    "a table in one line of HTML is cut anywhere": "one-line-table",
     # What is found of them.
     "pages of navigation, change logs and orders to machines lead": """
         agent-instructions changelog-leads label-chunks sidebar-leads""",
@@ -38,7 +31,6 @@ _LACKS = {
     "copies, versions and translations of one text are as many results": """
         one-text-twice translation-leads versions-fill-the-budget""",
     "nothing is searched when a server lost the vectors": "collection-gone",
-    "white space at the end of a line is a change": "sync-x-trailing-blanks",
     # When things are done.
     "weekdays count from Monday, and have to hold together with the day": """
         cron-day-and-weekday cron-every-second-weekday cron-names-over-sunday""",

@@ -79,7 +79,8 @@ PAGES = pieces(
     '<a ¦<a>¦</a>¦<!--¦-->¦<details>\n¦<tr><td>¦<script>¦<h1>a¦<a href="#">¦{{< a ¦{{% ¦'
     '{% a¦{#a}¦{a=b}¦import a\n¦export {\n¦!!! a\n¦=== "a"\n    ¦.. a::\n¦.. _a:\n¦:a:`b¦'
     ":a: b\n¦..\n¦=== ===\n¦+--+\n¦::\n\n  a\n¦k: v\n¦k:\n  ¦- k: v\n¦eyJa¦sk-¦AKIA¦"
-    "-----BEGIN PRIVATE KEY-----\n"
+    '-----BEGIN PRIVATE KEY-----\n¦<A b="¦<A b={¦<A b={"c"}>\n¦<A\n¦</A>\n¦<table><tr>¦%% ¦%%\n¦'
+    '(a)=\n¦<p hidden class="a">¦<p role=tab>a¦<p role=tabpanel>'
 )
 ASCIIDOC = pieces(
     "= a\n¦== a\n¦----\n¦====\n¦======\n====\n¦|===\n¦|===\n|a\n¦a|¦2+|a\n¦.9+|a\n¦[a]\n¦[[a]]\n¦"

@@ -115,6 +115,8 @@ def _changed(file: File, data: bytes, prefix: str, fits: Callable[[str], bool]) 
         updated_at=file.updated_at or document.date,
         owner=document.owner or visible_line(file.owner or "") or None,
         tags=document.tags,
+        version=document.version,
+        language=document.language,
     )
     chunks = [
         replace(chunk, id=f"{prefix}-{chunk.number}") for chunk in chunk_document(document, fits)

@@ -1,13 +1,14 @@
-"""Front matter: the lines before the text of a document -> title, owner, tags and date.
+"""Front matter: the lines before the text of a document -> facts about it, lines that are shown.
 
 Values are read as text and never computed, so that numbers, dates, tags and aliases of YAML take no
 more time than their text. An invalid value is ignored, the others are kept.
 """
 
 import json
+import re
 import tomllib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 
 import yaml
@@ -18,6 +19,14 @@ TAG_KEYS = ("tags", "labels", "keywords")
 DATE_KEYS = ("lastmod", "last_modified", "last_updated", "updated", "date")
 TITLE_KEYS = ("title", "linkTitle", "sidebar_label")
 
+DESCRIPTION_KEYS = ("description", "summary", "excerpt", "abstract", "subtitle", "lead")
+NAME_KEYS = ("aliases", "alias", "redirect_from", "keywords", "keyword")
+"""Other names of a document, by which people may look for it."""
+VERSION_KEYS = ("version",)
+LANGUAGE_KEYS = ("lang", "language", "locale")
+MOST_NAMES = 600
+"""Maximum number of characters of the lines with other names; more are not shown."""
+
 CLOSINGS = {"---": ("---", "..."), "+++": ("+++",), "{": ("}",)}
 """First line of front matter -> possible last lines."""
 
@@ -26,6 +35,9 @@ _LONGEST = {"---": 200_000, "+++": 20_000, "{": 200_000}
 
 The parsers are slow on longer texts, such as a TOML key with many dots.
 """
+
+MARKUP = re.compile(r"\s*+([-=*_~`+])\1\1")
+FIELD = re.compile(r"\s*+\"?([\w-]++)\"?\s*+[=:]")
 
 _BITS_OF_A_NUMBER = 64
 _WRITTEN = {f"tag:yaml.org,2002:{kind}" for kind in ("str", "int", "float", "timestamp")}
@@ -45,6 +57,10 @@ class FrontMatter:
     date: datetime | None = None
     impossible: tuple[str, ...] = ()
     """Dates that do not exist, as written."""
+    version: str | None = None
+    language: str | None = None
+    shown: tuple[int, ...] = ()
+    """Indexes of the lines with the description and other names, which are part of the text."""
 
 
 def front_matter(lines: Sequence[str]) -> tuple[FrontMatter, list[str]]:
@@ -63,7 +79,8 @@ def front_matter(lines: Sequence[str]) -> tuple[FrontMatter, list[str]]:
         return FrontMatter(), ["", *lines[1:end], "", *lines[end + 1 :]]
     if fields is None:
         return FrontMatter(), list(lines)
-    return _described(fields), [""] * (end + 1) + list(lines[end + 1 :])
+    described = replace(_described(fields), shown=_shown(lines[: end + 1], fields, fence))
+    return described, [""] * (end + 1) + list(lines[end + 1 :])
 
 
 def _described(fields: dict[str, object]) -> FrontMatter:
@@ -77,13 +94,68 @@ def _described(fields: dict[str, object]) -> FrontMatter:
             dates.append(_date(fields.get(key)))
         except (ValueError, OverflowError):
             impossible.append(f"{key}: {fields.get(key)}")
+    versions, languages = (
+        (_text(fields.get(key)) for key in keys) for keys in (VERSION_KEYS, LANGUAGE_KEYS)
+    )
     return FrontMatter(
         title=next(filter(None, titles), ""),
         owner=next(filter(None, owners), None),
         tags=tuple(dict.fromkeys(tags)),
         date=next(filter(None, dates), None),
         impossible=tuple(impossible),
+        version=next(filter(None, versions), None),
+        language=next(filter(None, languages), None),
     )
+
+
+def _shown(lines: Sequence[str], fields: dict[str, object], fence: str) -> tuple[int, ...]:
+    """Return the indexes of the lines that hold a description or other names, in order."""
+    spans = _spans_of_yaml(lines) if fence == "---" else _spans(lines)
+    shown: set[int] = set()
+    for key in DESCRIPTION_KEYS:
+        if key in spans and _text(fields.get(key)):
+            # A rule or a fence would make headings or code of the lines around it.
+            marked = any(MARKUP.match(lines[index]) for index in spans[key])
+            shown.update(() if marked else spans[key])
+            break
+    room = MOST_NAMES
+    for key in NAME_KEYS:
+        if key in spans and _list(fields.get(key)):
+            room -= sum(len(lines[index]) + 1 for index in spans[key])
+            shown.update(spans[key] if room >= 0 else ())
+    return tuple(index for index in sorted(shown) if lines[index].strip())
+
+
+def _spans_of_yaml(lines: Sequence[str]) -> dict[str, range]:
+    """Key -> indexes of its lines."""
+    spans: dict[str, range] = {}
+    root = yaml.compose("\n".join(lines[1:-1]), Loader=Loader)
+    for key, value in root.value if isinstance(root, yaml.MappingNode) else ():
+        if isinstance(key, yaml.ScalarNode):
+            end = value.end_mark.line + (value.end_mark.column > 0)
+            while end and lines[end].lstrip().startswith("#"):  # a comment below the value
+                end -= 1
+            spans.setdefault(key.value, range(key.start_mark.line + 1, end + 1))
+    return spans
+
+
+def _spans(lines: Sequence[str]) -> dict[str, range]:
+    """Key -> indexes of its lines, in TOML or JSON: up to the line that closes its brackets."""
+    spans: dict[str, range] = {}
+    index = 0
+    while index < len(lines):
+        start, key = index, FIELD.match(lines[index])
+        depth, text = 0, False
+        while index < len(lines):
+            line = lines[index]
+            text ^= line.count('"""') % 2 == 1
+            depth += 0 if text else line.count("[") - line.count("]")
+            index += 1
+            if depth <= 0 and not text:
+                break
+        if key:
+            spans.setdefault(key[1], range(start, index))
+    return spans
 
 
 def _parsed(lines: Sequence[str], fence: str) -> dict[str, object] | None:

@@ -15,12 +15,15 @@ from bs4 import BeautifulSoup
 from bs4.element import NavigableString, PageElement, PreformattedString, Tag
 
 from ingest.invisible import without_hidden
+from ingest.readers.markup.html_panels import Panels, is_hidden
 from ingest.readers.parsed_file import BlockKind, FileBlock, ParsedFile
 
 UNSEEN = {
     "script", "style", "nav", "footer", "template", "noscript", "iframe", "svg", "head", "form",
     "button", "select", "object", "audio", "video", "canvas",
 }  # fmt: skip
+UNSEEN_ROLES = {"navigation", "contentinfo", "search"}
+"""The same for elements of other names: menus, footers and forms."""
 INLINE = {
     "a", "abbr", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em", "font", "i",
     "img", "ins", "kbd", "label", "mark", "q", "s", "samp", "small", "span", "strike", "strong",
@@ -29,7 +32,6 @@ INLINE = {
 SPACE = re.compile(r"\s+")
 HEADING = re.compile(r"^h([1-6])$")
 WORD = re.compile(r"\w")
-UNDISPLAYED = re.compile(r"\bdisplay\s*:\s*none\b", re.IGNORECASE)
 CODE = {"code", "kbd", "samp", "tt"}
 CELLS = {"td", "th"}
 SIGN = 20
@@ -44,7 +46,7 @@ def read_html(lines: Sequence[str]) -> ParsedFile:
         soup = BeautifulSoup(_closed("\n".join(lines)), "html.parser")
     title = " ".join(soup.title.get_text().split()) if soup.title else ""
     main = soup.find("main") or soup.find(role="main") or soup.body
-    text = _Text()
+    text = _Text(Panels.of(soup))
     text.read(main if isinstance(main, Tag) else soup)
     return ParsedFile(
         "plain", tuple(text.lines), tuple(text.blocks), numbers=tuple(text.numbers), title=title
@@ -58,10 +60,8 @@ def _closed(source: str) -> str:
     return source[:end] + source[end:].replace("<", "&lt;")
 
 
-def _is_unseen(tag: Tag) -> bool:
-    """Return True for hidden tags, and for the sign beside a heading that links to it."""
-    if tag.has_attr("hidden") or UNDISPLAYED.search(str(tag.get("style", ""))):
-        return True
+def _is_sign(tag: Tag) -> bool:
+    """Return True for the sign beside a heading that links to it."""
     to_here = tag.name == "a" and str(tag.get("href", "")).startswith("#")
     return to_here and not any(map(WORD.search, islice(_strings(tag), SIGN)))
 
@@ -81,6 +81,7 @@ class _End:
 class _Text:
     """The lines so far, and the current block."""
 
+    panels: Panels
     lines: list[str] = field(default_factory=list)
     numbers: list[int] = field(default_factory=list)
     blocks: list[FileBlock] = field(default_factory=list)
@@ -115,12 +116,9 @@ class _Text:
 
     def _enter(self, tag: Tag) -> bool:
         """Begin a tag; return True if its content has to be read."""
-        if tag.name in UNSEEN or _is_unseen(tag):
+        if self._is_left_out(tag):
             return False
-        if tag.name in CELLS:
-            self.cells[tag.name] += 1
-        if tag.name == "tr":
-            self.rows.append(self.cells.copy())
+        self._count(tag)
         if tag.name == "img":
             self._append(str(tag.get("alt") or ""))
         elif tag.name == "br":
@@ -135,6 +133,17 @@ class _Text:
         elif tag.name not in INLINE:
             self._begin_block(tag)
         return True
+
+    def _is_left_out(self, tag: Tag) -> bool:
+        hidden = is_hidden(tag) and not self.panels.shows(tag)
+        unseen = tag.name in UNSEEN or tag.get("role") in UNSEEN_ROLES
+        return hidden or unseen or _is_sign(tag)
+
+    def _count(self, tag: Tag) -> None:
+        if tag.name in CELLS:
+            self.cells[tag.name] += 1
+        if tag.name == "tr":
+            self.rows.append(self.cells.copy())
 
     def _leave(self, tag: Tag) -> None:
         if tag.name in CODE:
@@ -153,6 +162,9 @@ class _Text:
     def _begin_block(self, tag: Tag) -> None:
         self._close()
         heading = HEADING.match(tag.name)
+        if name := self.panels.name(tag):
+            self._append(f"{name}:")
+            self._close()
         if heading:
             self.kind, self.level = "heading", int(heading[1])
         elif tag.name == "tr":

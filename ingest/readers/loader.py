@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 
 from ingest.invisible import visible_line, without_hidden
 from ingest.readers.asciidoc.asciidoc_blocks import read_asciidoc
+from ingest.readers.boilerplate import without_boilerplate
 from ingest.readers.credentials import masked
 from ingest.readers.decoding import decode
 from ingest.readers.front_matter import FrontMatter, front_matter
@@ -18,7 +19,7 @@ from ingest.readers.kinds.prose import NO_PROSE, is_prose, read_plain, read_unna
 from ingest.readers.kinds.recognition import Form, form_of, suffix_of
 from ingest.readers.markdown import read_markdown
 from ingest.readers.notebook import read_notebook
-from ingest.readers.parsed_file import FileBlock, ParsedFile, UnreadableDocument
+from ingest.readers.parsed_file import FileBlock, ParsedFile, UnreadableDocument, with_head
 from ingest.readers.rst import read_rst
 from ingest.readers.search_text import has_words
 from ingest.readers.wiki.wiki_blocks import CREOLE, MEDIAWIKI, ORG, POD, TEXTILE, wiki_reader
@@ -63,6 +64,8 @@ class Document:
     """The line of each masked credential."""
     impossible: tuple[str, ...] = ()
     """Dates in front matter that do not exist."""
+    version: str | None = None
+    language: str | None = None
 
 
 def load(path: str, data: bytes) -> Document:
@@ -77,20 +80,23 @@ def load(path: str, data: bytes) -> Document:
         raise UnreadableDocument(_CREDENTIAL_IN_PATH)
     text = _text(data, path, form)
     lines_masked: tuple[int, ...] = ()
-    fields = FrontMatter()
+    fields, head = FrontMatter(), list[tuple[int, str]]()
     if reader is read_notebook:  # the reader masks its text, which is inside JSON
         lines = text.split("\n")
     else:
         text, lines_masked = masked(without_hidden(text))
-        lines = text.split("\n")
+        # Blanks at the end of a line are no text, so they are no change either.
+        source = lines = [line.rstrip() for line in text.split("\n")]
         if form != "interface":
-            fields, lines = front_matter(lines)
-    parsed = reader(lines)
+            fields, lines = front_matter(source)
+            head = [(index, source[index]) for index in fields.shown]
+    parsed = with_head(without_boilerplate(reader(lines)), head)
     if not any(has_words(block, parsed) for block in parsed.blocks):
         raise UnreadableDocument("empty: the page has no text")
     parsed = replace(parsed, blocks=tuple(map(_visible, parsed.blocks)))
-    names = [_title(path, fields, parsed), fields.owner or "", *fields.tags]
-    (title, owner, *tags), found = zip(*map(_shown, names), strict=True)
+    facts = (fields.owner, fields.version, fields.language)
+    names = [_title(path, fields, parsed), *(fact or "" for fact in facts), *fields.tags]
+    (title, owner, version, language, *tags), found = zip(*map(_shown, names), strict=True)
     return Document(
         path=path,
         title=title or _name(path),
@@ -100,6 +106,8 @@ def load(path: str, data: bytes) -> Document:
         date=fields.date,
         masked_lines=(*lines_masked, *parsed.masked_lines, *chain.from_iterable(found)),
         impossible=fields.impossible,
+        version=version or None,
+        language=language or None,
     )
 
 

@@ -5,14 +5,14 @@ Code cells are shown as fenced blocks. Each line keeps its number in the JSON fi
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeGuard
 
 from ingest.invisible import without_hidden
 from ingest.readers.credentials import masked
 from ingest.readers.decoding import with_line_feeds
 from ingest.readers.markdown import markdown_blocks
-from ingest.readers.parsed_file import FileBlock, ParsedFile, UnreadableDocument
+from ingest.readers.parsed_file import FileBlock, ParsedFile, UnreadableDocument, moved
 
 
 def read_notebook(lines: Sequence[str]) -> ParsedFile:
@@ -32,13 +32,14 @@ def read_notebook(lines: Sequence[str]) -> ParsedFile:
         cell_numbers = numbers_in_file.of_cell(source_lines)
         text, cell_lines = masked(without_hidden("\n".join(source_lines)))
         masked_lines += (cell_numbers[line - 1] for line in cell_lines)
-        numbered = list(zip(text.split("\n"), cell_numbers, strict=True))
+        shown = map(str.rstrip, text.split("\n"))
+        numbered = list(zip(shown, cell_numbers, strict=True))
         if kind == "code":
             numbered = _fenced(numbered, language)
-        cell, cell_blocks = markdown_blocks([line for line, _ in numbered])
-        blocks.extend(_moved(block, len(visible)) for block in cell_blocks)
+        cell, cell_blocks, indexes = markdown_blocks([line for line, _ in numbered])
+        blocks.extend(moved(block, len(visible)) for block in cell_blocks)
         visible.extend((*cell, ""))
-        numbers.extend(number for _, number in numbered)
+        numbers.extend(numbered[index][1] for index in indexes)
         numbers.append(numbers[-1])
     return ParsedFile(
         "markdown",
@@ -123,8 +124,3 @@ def _fenced(numbered: list[tuple[str, int]], language: str) -> list[tuple[str, i
     while any(line.lstrip().startswith(fence) for line, _ in numbered):
         fence += "`"
     return [(fence + language, numbered[0][1]), *numbered, (fence, numbered[-1][1])]
-
-
-def _moved(block: FileBlock, by: int) -> FileBlock:
-    parts = tuple(_moved(part, by) for part in block.parts)
-    return replace(block, start=block.start + by, end=block.end + by, parts=parts)

@@ -63,6 +63,37 @@ class ParsedFile:
         return self.numbers[index] if self.numbers else index + 1
 
 
+def moved(block: FileBlock, by: int) -> FileBlock:
+    """Return the block ``by`` lines further down."""
+    parts = tuple(moved(part, by) for part in block.parts)
+    head = (block.head[0] + by, block.head[1] + by) if block.head != (0, 0) else (0, 0)
+    return replace(block, start=block.start + by, end=block.end + by, parts=parts, head=head)
+
+
+def with_head(parsed: ParsedFile, head: Sequence[tuple[int, str]]) -> ParsedFile:
+    """Put lines of front matter, with their indexes in the file, before the first block.
+
+    Where the first block is a heading they are part of it, so that they are no section of their
+    own.
+    """
+    if not head:
+        return parsed
+    first = parsed.blocks[0].start if parsed.blocks else len(parsed.lines)
+    by = len(head) + 1 - first
+    blocks = [moved(block, by) for block in parsed.blocks]
+    if blocks and blocks[0].kind == "heading":
+        blocks[0] = replace(blocks[0], start=0)
+    else:
+        blocks.insert(0, FileBlock("prose", 0, len(head)))
+    numbers = [index + 1 for index, _ in head]
+    return replace(
+        parsed,
+        lines=(*(line for _, line in head), "", *parsed.lines[first:]),
+        blocks=tuple(blocks),
+        numbers=(*numbers, numbers[-1], *map(parsed.number, range(first, len(parsed.lines)))),
+    )
+
+
 def covering(
     blocks: Sequence[FileBlock], lines: Sequence[str], start: int, end: int
 ) -> list[FileBlock]:

@@ -7,10 +7,12 @@ nothing of a document that nests deeply.
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from ingest.readers.parsed_file import FileBlock, ParsedFile
 from ingest.readers.search_text import clean_label
 
+LABEL = re.compile(r"\.\.\s++_[^\s:][^:]*+:\s*+$")
 RULE = re.compile(r"^([!-/:-@\[-`{-~])\1*[ \t]*$")
 SHORTEST_RULE = 4
 """Characters; a shorter rule has to be as long as its title."""
@@ -34,6 +36,7 @@ def read_rst(lines: Sequence[str]) -> ParsedFile:
     blocks: list[FileBlock] = []
     position = 0
     for heading in [*_headings(visible), FileBlock("heading", len(visible), len(visible))]:
+        heading = _with_labels(heading, visible)
         blocks.extend(_blocks(visible, position, heading.start))
         blocks.append(heading)
         position = heading.end
@@ -43,6 +46,15 @@ def read_rst(lines: Sequence[str]) -> ParsedFile:
 def has_titles(lines: Sequence[str]) -> bool:
     """Return True if a text has an underlined title."""
     return next(_headings(lines), None) is not None
+
+
+def _with_labels(heading: FileBlock, lines: Sequence[str]) -> FileBlock:
+    """Extend a heading to the labels above it: they belong to it."""
+    start = above = heading.start
+    while above and (not lines[above - 1].strip() or LABEL.match(lines[above - 1])):
+        above -= 1
+        start = above if lines[above].strip() else start
+    return replace(heading, start=start)
 
 
 def _headings(lines: Sequence[str]) -> Iterator[FileBlock]:

@@ -1,28 +1,21 @@
 """Raw text of a block -> the words that a reader of the page sees, to be embedded and indexed."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from html import unescape
 from html.entities import html5
 
 from ingest.readers.asciidoc.asciidoc_words import asciidoc_words
+from ingest.readers.markup.tags import Tag, TaggedText, parameter_words
+from ingest.readers.markup.wrappers import LABEL
 from ingest.readers.parsed_file import BlockKind, FileBlock, ParsedFile, Syntax
 from ingest.readers.wiki.wiki_words import wiki_words
-from ingest.readers.wrappers import ATTRIBUTES, SPOKEN
 
 COMMENT = re.compile(r"<!--.*?(?:(-->)|\Z)", re.DOTALL)
-ELEMENTS = (
-    r"a|abbr|article|aside|b|blockquote|body|br|button|caption|center|cite|code|col|colgroup|dd|del"
-    r"|details|dfn|div|dl|dt|em|figcaption|figure|font|footer|form|h[1-6]|head|header|hr|html|i"
-    r"|iframe|img|input|ins|kbd|label|li|link|main|mark|nav|object|ol|option|p|picture|pre|q|s|samp"
-    r"|section|select|small|source|span|strike|strong|style|sub|summary|sup|svg|table|tbody|td|tfoot"
-    r"|th|thead|title|tr|tt|u|ul|var|video|[A-Z][a-z]\w*+(?:\.\w++)*+"
-)
 KEPT = re.compile(r"((?<!`)(`+)(?!`)[^\n]*?[^`\n]\2(?!`))|\\([!-/:-@\[-`{-~])")
 """Code, and characters after a backslash: they are not markup."""
 STAND_IN = re.compile(r"\x02(\d+)\x03")
 """Placeholder of code and escapes; these control characters were removed from all documents."""
-TAG = re.compile(rf"</?(?:{ELEMENTS})(?=[\s/>]){ATTRIBUTES}>")
 TARGET = r"(?:\((?:[^()\n]|\([^()\n]*\))*\)|\[[^\]\n]*\])"
 IMAGE = re.compile(rf"!\[([^\]\[]*)\]{TARGET}")
 LINK = re.compile(rf"\[((?:[^\[\]]|\[[^\[\]]*\])*)\]{TARGET}")
@@ -31,13 +24,21 @@ AUTOLINK = re.compile(r"<((?:https?|mailto):[^<>\s]*|[^<>@\s]+@[^<>@\s]+)>")
 FOOTNOTE = re.compile(r"\[\^[^\[\]\s]+\](:?)")
 SHORTCODE = re.compile(r"\{\{[<%]\s*+(/?)\s*+([\w/.-]++)((?:(?!\{\{[<%]).)*?)[%>]\}\}", re.DOTALL)
 LIQUID = re.compile(r"\{%-?\s*+(\w++)((?:(?!\{%).)*?)%\}", re.DOTALL)
-SHORTCODE_WORDS = re.compile(
-    r"""\b(?:text|term_id|title|name|caption|alt|heading)=["']([^"']*)["']"""
+INCLUSION = re.compile(
+    r"\{\{#[^{}\n]*+\}\}|\{![^{}!\n]++!\}|!\[\[[^\[\]\n]*+\]\]|^[ \t]*+-{1,2}8<-{1,2}[^\n]*+$",
+    re.MULTILINE,
 )
-QUOTED = re.compile(r"""["']([^"']*)["']""")
+"""A place at which a site shows the text of another file."""
+BLOCK_ID = re.compile(r"(?<!\S)\^(?:[A-Za-z][\w-]*+|[0-9a-f]{6})[ \t]*+$", re.MULTILINE)
+NAMED_TEXT = re.compile(r"""\b(?:text|term_id|title|name|caption|alt|heading)=["'][^"']*["']""")
+SPACED = frozenset({"br", "td", "th", "li", "summary"})
 INDENT = r"^[^\S\n]*+"
-ADMONITION = re.compile(rf"{INDENT}(?:!!!|\?\?\?\+?|:::+)\s*+(\w[\w-]*+)\s*+(.*)$", re.MULTILINE)
+ADMONITION = re.compile(
+    rf"{INDENT}(?:!!!|\?\?\?\+?|:::+)[^\S\n]*+(\w[\w-]*+)\s*+(.*)$", re.MULTILINE
+)
 TAB = re.compile(rf'{INDENT}===[+!]?\s*+"([^"\n]*+)"[^\S\n]*+$', re.MULTILINE)
+BRACED = re.compile(rf"{INDENT}:::+[^\S\n]*+\{{([^{{}}\n]*+)\}}([^\n{{}}]*+)$", re.MULTILINE)
+"""The beginning of a block: ``:::{dropdown} More`` or ``::: {.note title="Mind"}``."""
 COLONS = re.compile(rf"{INDENT}:::+.*$", re.MULTILINE)
 ALERT = re.compile(r"^([ \t>]*)\[!(\w+)\]", re.MULTILINE)
 ATTRIBUTE_LIST = re.compile(
@@ -53,7 +54,7 @@ EMPHASIS = re.compile(
 )
 ENTITY = re.compile(r"&(?:#\d+|#[xX][0-9a-fA-F]+|[A-Za-z]\w*);")
 BLANK_LINES = re.compile(r"\n\s*\n+")
-TRIGGER = re.compile(r"[<>&{\[!:=|#*_~`\\-]")
+TRIGGER = re.compile(r"[<>&{\[!:=|#*_~`^\\-]")
 
 RST_ROLE = re.compile(
     r"(?<![\w:+.-])(?P<before>[\w+.-]*+):[\w:+.-]{2,}+(?<=:)`(?P<words>[^`<]*+)(?P<target><[^`>]*+>)?+`"
@@ -120,15 +121,18 @@ def _markdown(text: str) -> str:
 
 
 def _prose(text: str) -> str:
+    text = BRACED.sub(_braced, INCLUSION.sub("", LABEL.sub("", text)))
     if "{" in text:
         text = ATTRIBUTE_LIST.sub("", LIQUID.sub(_liquid, SHORTCODE.sub(_shortcode, text)))
     if "<" in text:
-        text = TAG.sub(_tag, AUTOLINK.sub(r"\1", COMMENT.sub(_comment, text)))
+        text = _without_tags(AUTOLINK.sub(r"\1", COMMENT.sub(_comment, text)))
     if "[" in text:
         text = ALERT.sub(lambda match: f"{match[1]}{match[2].capitalize()}:", text)
         text = FOOTNOTE.sub("", text)
         text = WIKI_LINK.sub(lambda match: match[2] or match[1], text)
         text = LINK.sub(r"\1", IMAGE.sub(r"\1", text))
+    if "^" in text:
+        text = BLOCK_ID.sub("", text)
     text = ADMONITION.sub(_admonition, text)
     text = COLONS.sub("", TAB.sub(r"\1", text))
     text = RULE.sub("", text)
@@ -140,12 +144,27 @@ def _comment(match: re.Match[str]) -> str:
     return "" if match[1] else match[0]  # an unclosed comment is shown
 
 
-def _tag(match: re.Match[str]) -> str:
-    """Replace a tag by the words in its attributes, a cell or line break by a space."""
-    words = " ".join(filter(None, SPOKEN.findall(match[0])))
-    if words:
-        return f" {words} "
-    return " " if match[0].lower().startswith(("<br", "<td", "<th", "<li", "</summary")) else ""
+def _without_tags(text: str) -> str:
+    """Replace tags by the words that they carry, a cell or line break by a space."""
+    tags = list(TaggedText(text).tags())
+    closed = {tag.name for tag in tags if tag.is_closing}
+    parts: list[str] = []
+    position = 0
+    for tag in tags:
+        if not (tag.is_element or _is_component(tag, closed)):
+            continue
+        parts.append(text[position : tag.start])
+        position = tag.end
+        if tag.words:
+            parts.append(f" {tag.words} ")
+        elif tag.name.lower() in SPACED:
+            parts.append(" ")
+    return "".join((*parts, text[position:]))
+
+
+def _is_component(tag: Tag, closed: Collection[str]) -> bool:
+    """Return False for a placeholder such as ``<Name>``, which nothing closes."""
+    return tag.is_closing or tag.is_empty or tag.has_values or tag.name in closed
 
 
 def _entity(match: re.Match[str]) -> str:
@@ -153,25 +172,30 @@ def _entity(match: re.Match[str]) -> str:
 
 
 def _shortcode(match: re.Match[str]) -> str:
-    closing, name, arguments = match[1], match[2], match[3]
+    closing, name, parameters = match[1], match[2], match[3]
     if closing:
         return ""
-    if name == "heading":
-        return " ".join(QUOTED.findall(arguments))
-    words = SHORTCODE_WORDS.findall(arguments)
-    if name == "glossary_tooltip":
-        return words[0] if words else ""
     label = f"{name.capitalize()}: " if name in NOTES else ""
-    return label + " ".join(words)
+    words = label + parameter_words(name, parameters)
+    behind = match.string[match.end() : match.end() + 2]
+    # What follows a tab's name is another word; what follows a term is its plural.
+    apart = len(behind) > 1 and behind.isalnum() and behind != "es"
+    return f"{words} " if words and apart else words
 
 
 def _spoken_shortcode(match: re.Match[str]) -> str:
     """Replace a shortcode inside code, if it has words; otherwise it may be literal."""
-    return _shortcode(match) if SHORTCODE_WORDS.search(match[3]) else match[0]
+    return _shortcode(match) if NAMED_TEXT.search(match[3]) else match[0]
 
 
 def _liquid(match: re.Match[str]) -> str:
-    return " ".join(SHORTCODE_WORDS.findall(match[2]))
+    return parameter_words(match[1], match[2])
+
+
+def _braced(match: re.Match[str]) -> str:
+    """Keep the title of a block, and the words of its parameters."""
+    words = parameter_words("", match[1]) if "=" in match[1] else ""
+    return f"{words} {match[2]}".strip()
 
 
 def _admonition(match: re.Match[str]) -> str:
@@ -194,6 +218,6 @@ def _directive(match: re.Match[str]) -> str:
     name, argument = match[2], match[3].strip()
     label = f"{name.capitalize()}: " if name in NOTES else ""
     words = RST_SPOKEN.findall(match[4])
-    if name not in ("image", "figure"):
+    if name not in ("image", "figure") and not name.endswith("include"):
         words.insert(0, argument)
     return label + " ".join(words)

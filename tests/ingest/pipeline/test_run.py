@@ -41,6 +41,15 @@ def test_only_the_changed_chunk_is_embedded(docs: Docs) -> None:
     assert docs.search("compacted ledger").passages[0].id == "ledger-0"
 
 
+def test_blanks_at_the_ends_of_lines_are_no_change_of_the_text(docs: Docs) -> None:
+    docs.ingest()
+    before = docs.texts()
+    docs.write("ledger.md", LEDGER.replace("\n", " \t\u00a0\n") + "\n\n\n")
+    report = docs.ingest()
+    assert docs.embedder.texts == []
+    assert (report.updated, report.unchanged, docs.texts()) == (0, 3, before)
+
+
 def test_what_is_deleted_is_found_no_more(docs: Docs) -> None:
     docs.ingest()
     docs.search("ledger")

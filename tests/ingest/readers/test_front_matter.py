@@ -16,6 +16,7 @@ from ingest.readers.front_matter import DATE_KEYS, OWNER_KEYS, TAG_KEYS, TITLE_K
 from ingest.readers.loader import load
 from ingest.settings import IndexSettings
 from tests.ingest.embedding.hashing import HashingEmbedder
+from tests.ingest.readers.test_loader import chunks_of
 
 keys = st.sampled_from(
     [*OWNER_KEYS, *TAG_KEYS, *DATE_KEYS, *TITLE_KEYS, "x", "<<", "=", "? a", "1"]
@@ -186,3 +187,63 @@ def test_front_matter_longer_than_any_stays_text() -> None:
     page = f"+++\na{'.a' * 100_000} = 1\n+++\nBody.\n"
     document = load("a.md", page.encode())
     assert document.parsed.lines[1].startswith("a.a.a")
+
+
+@pytest.mark.parametrize(
+    ("path", "front", "shown"),
+    [
+        ("a.md", "---\ntitle: Locks\ndescription: It ends after 25 minutes.\n---", (3, 3)),
+        ("a.mdx", "---\nsummary: >\n  It ends\n  after 25 minutes.\n# who\nowner: a\n---", (2, 4)),
+        ("a.md", '+++\ntitle = "Locks"\nexcerpt = "It ends after 25 minutes."\n+++', (3, 3)),
+        ("a.md", '{\n"title": "Locks",\n"lead": "It ends after 25 minutes."\n}', (3, 3)),
+        ("a.html", "---\nabstract: 'It ends after 25 minutes.'\n---", (2, 2)),
+    ],
+)
+@pytest.mark.parametrize("body", ["# Locks\n\nTake one.", "Take one.\n\n# Locks\n\nWrite."])
+def test_a_description_is_shown_on_its_lines_at_the_head_of_the_first_section(
+    path: str, front: str, shown: tuple[int, int], body: str
+) -> None:
+    page = f"{front}\n\n{body}\n"
+    first = chunks_of(path, page)[0]
+    start, end = shown
+    lines = page.split("\n")[start - 1 : end]
+    assert first.text.split("\n")[: len(lines)] == lines
+    assert first.lines[0] == start
+    assert "Take one." in first.text
+    assert "after 25 minutes." in first.search_text
+    for hidden in ("title", "owner", "---", "+++"):
+        assert hidden not in first.text
+
+
+def test_other_names_of_a_page_are_searched() -> None:
+    page = (
+        "---\naliases:\n  - /docs/old-lease\n  - Lease\n\nkeywords: [mutex]\n"
+        "redirect_from: /lease.html\ntitle: Locks\n---\n# Locks\n\nTake one.\n"
+    )
+    (chunk,) = chunks_of("a.md", page)
+    for name in ("/docs/old-lease", "Lease", "mutex", "/lease.html"):
+        assert name in chunk.search_text
+    assert (chunk.lines, chunk.heading) == ((2, 12), ("Locks",))
+
+
+def test_very_many_names_of_a_page_do_not_fill_its_first_passage() -> None:
+    names = "".join(f"  - /old/page-{number}\n" for number in range(200))
+    (chunk,) = chunks_of("a.md", f"---\naliases:\n{names}keywords: lock\n---\nTake one.\n")
+    assert chunk.text == "Take one."
+
+
+@pytest.mark.parametrize("front", ["description:", "description: {a: b}", "description: ''"])
+def test_a_description_without_words_is_not_shown(front: str) -> None:
+    (chunk,) = chunks_of("a.md", f"---\n{front}\n---\nTake one.\n")
+    assert chunk.text == "Take one."
+
+
+def test_a_description_hides_no_credential() -> None:
+    page = f"---\ndescription: use ghp_{'a1' * 20} to push\n---\nTake one.\n"
+    assert chunks_of("a.md", page)[0].text.startswith("description: use [masked] to push")
+    assert load("a.md", page.encode()).masked_lines == (2,)
+
+
+def test_version_and_language_of_a_page_are_known() -> None:
+    document = load("a.md", b"---\nversion: 1.10\nlang: pt-BR\n---\nText.\n")
+    assert (document.version, document.language) == ("1.10", "pt-BR")

@@ -213,7 +213,7 @@ def test_mdx_loses_modules_and_wrappers_but_no_text() -> None:
         "import statements are explained below.\n"
     )
     text = shown("a.mdx", page)
-    for gone in ("@theme", "export", "<Tab", "</Tab", "hidden"):
+    for gone in ("@theme", "export", "<Tabs", "</Tab", "hidden"):
         assert gone not in text
     for kept in ("macOS", "Run `brew`.", "import statements are explained below."):
         assert kept in text

@@ -1,15 +1,27 @@
 """Removes the wrapping of a Markdown document: comments, scripts, wrapper tags, module lines.
 
 Source lines in; two lists out: the lines that are shown, and the lines from which structure is
-read. The second list also has the indented bodies of admonitions and tabs moved out to ordinary
-Markdown, code between template tags put between fences, and merge marks removed. Both have one line
-per line of the file. Code is never changed.
+read. A wrapper tag that carries words is shown as written, and is a comment for the structure; one
+that carries none is removed from both. The second list also has the indented bodies of admonitions
+and tabs moved out to ordinary Markdown, code between template tags put between fences, labels and
+merge marks removed. Both have one line per line of the file, or per row of a table in HTML. Code is
+never changed.
 """
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import accumulate
+
+from ingest.readers.markup import html_rows
+from ingest.readers.markup.note_comments import (
+    NOTE_MARK,
+    closes_note_comment,
+    opens_note_comment,
+    without_note_comments,
+)
+from ingest.readers.markup.tags import Tag, TaggedText
 
 FENCE = re.compile(r"^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(`{3,}(?=[^`]*$)|~{3,})")
 ITEM = re.compile(r"^[ \t>]*(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)")
@@ -33,37 +45,51 @@ CODE_TAG = re.compile(r"^[ \t]*\{(?:\{[<%]|%-?)\s*highlight\b")
 CODE_TAG_END = re.compile(r"^[ \t]*\{(?:\{[<%]\s*/\s*|%-?\s*end)highlight\b")
 CODE_FENCE = "~" * 40
 MERGE_MARK = re.compile(r"^(?:<{7}|\|{7}|={7}|>{7})(?: |$)")
-NAMES = (
-    r"(?:details|summary|div|section|article|aside|main|center|figure|figcaption|p"
-    r"|[A-Z][a-z]\w*+(?:\.\w++)*+)"
+WRAPPERS = {
+    "details", "summary", "div", "section", "article", "aside", "main", "center", "figure",
+    "figcaption", "p",
+}  # fmt: skip
+CLOSING_TAG = re.compile(r"</([A-Za-z][\w.-]*)\s*>")
+TAG_LINE = re.compile(r"^[ \t]*</?[A-Za-z]")
+LABEL = re.compile(
+    r"^ {0,3}(?:\([^()\s][^()\n]*+\)=|\{#[^{}\n]++\}"
+    r"|<a\s++(?:id|name)=[^<>\n]*+>(?:\s*+</a>)?+)[ \t]*$",
+    re.MULTILINE,
 )
-ATTRIBUTES = r"(?:[^<>{}\"'`]++|\"[^\"]*+\"|'[^']*+'|\{[^{}]*+(?:\{[^{}]*+\}[^{}]*+)*+\})*+"
-WRAPPER = re.compile(rf"</?{NAMES}(?![\w:-]){ATTRIBUTES}>")
-COMPONENT = re.compile(r"</?([A-Z][\w.]*)")
-CLOSING_TAG = re.compile(r"</([A-Z][\w.]*)\s*>")
-WRAPPER_LINE = re.compile(rf"^[ \t]*</?{NAMES}(?![\w:-])")
-SPOKEN = re.compile(r"""\b(?:title|label|summary|alt|header|caption)=["']([^"']*)["']""")
+"""A line with the name of what stands below it, by which other pages link to it."""
 IMPORT = re.compile(r"""^import\s*(?:[\w*{][^'"]*\sfrom\s*)?["'][^'"]+["'];?\s*$""")
 OPEN_IMPORT = re.compile(r"^import\s*(?:type\s+)?(?:\w+\s*,\s*)?\{[^}]*$")
 EXPORT = re.compile(r"^export\s+(?:default|const|let|var|function|class|async|\*|\{)")
 LONGEST_MODULE = 100
 """Maximum number of blank lines that are tried as the end of an import or export."""
 TRIGGER = re.compile(
-    r"<|\{[/{%]|^ {0,3}\[[^\]]+\]:[ \t]*#|^import\s|^export\s|^ *(?:!!!|\?\?\?|===)", re.MULTILINE
+    r"<|%%|\{[/{%#]|^ {0,3}\[[^\]]+\]:[ \t]*#|^import\s|^export\s|^ *(?:!!!|\?\?\?|===)"
+    r"|^ {0,3}\([^()\n]++\)=",
+    re.MULTILINE,
 )
 
 
-def unwrapped(lines: Sequence[str], *, mdx: bool) -> tuple[list[str], list[str]]:
+@dataclass(frozen=True, slots=True)
+class Unwrapped:
+    """The lines of a document without its wrapping."""
+
+    visible: list[str]
+    structure: list[str]
+    indexes: list[int]
+    """Index in the file of each line."""
+
+
+def unwrapped(lines: Sequence[str], *, mdx: bool) -> Unwrapped:
     """Return the lines that are shown, and the lines from which structure is read."""
     if not TRIGGER.search("\n".join(lines)):
-        return list(lines), list(lines)
+        return Unwrapped(list(lines), list(lines), list(range(len(lines))))
     read = _Pass(lines, mdx=mdx)
     structure = read.structure
     if any(line.startswith("<<<<<<< ") for line in structure):
         structure = ["" if MERGE_MARK.match(line) else line for line in structure]
     if INDENTED_BODY.search("\n".join(structure)):
         structure = _dedented(structure)
-    return read.visible, structure
+    return Unwrapped(read.visible, structure, read.indexes)
 
 
 class _Pass:
@@ -71,49 +97,123 @@ class _Pass:
 
     def __init__(self, lines: Sequence[str], *, mdx: bool) -> None:
         self._mdx = mdx
+        self._lines = lines
+        self._source = TaggedText("\n".join(lines))
+        self._starts = [0, *accumulate(len(line) + 1 for line in lines)]
         self._blanks = [i for i, line in enumerate((*lines, "")) if not line.strip()]
         self._depths = list(accumulate(map(_opened, lines), initial=0))
-        self._closed_tags = frozenset(CLOSING_TAG.findall("\n".join(lines)))
+        self._closed_tags = frozenset(CLOSING_TAG.findall(self._source.text))
         self._closings = {
             mark: [i for i, line in enumerate(lines) if closing in line]
             for mark, closing in CLOSINGS.items()
         }
+        self._note_ends = [i for i, line in enumerate(lines) if closes_note_comment(line)]
+        self._table_ends = [i for i, line in enumerate(lines) if html_rows.ENDS.search(line)]
         self._code_ends = [i for i, line in enumerate(lines) if CODE_TAG_END.match(line)]
         self._fence = self._comment = ""
         self._code_edges: list[int] = []
         self._module_until = -1
+        self._rows = html_rows.HtmlRows()
         self._table = self._nested = self._indented = False
         self._after_blank = True
         self.visible: list[str] = []
         self.structure: list[str] = []
-        for index, line in enumerate(lines):
-            visible = self._line(index, line)
-            self.visible.append(visible)
-            self.structure.append(CODE_FENCE if index in self._code_edges[-2:] else visible)
+        self.indexes: list[int] = []
+        index = 0
+        while index < len(lines):
+            for at, visible, structure in self._line(index, lines[index]):
+                self.visible.append(visible)
+                self.structure.append(CODE_FENCE if at in self._code_edges[-2:] else structure)
+                self.indexes.append(at)
+            index = self.indexes[-1] + 1
 
-    def _line(self, index: int, line: str) -> str:
+    def _line(self, index: int, line: str) -> Iterator[tuple[int, str, str]]:
+        """Yield index, shown line and line of structure, for this line or for several."""
+        line, is_text = self._begun(index, line)
+        if not is_text:
+            yield index, line, line
+        elif LABEL.match(line):
+            yield index, line, ""
+        elif self._is_table(index, line):
+            for part in html_rows.cut_at_rows(line):
+                yield index, self._rows.shown(part), part
+        elif TAG_LINE.match(line):
+            yield from self._wrapped(index, line)
+        else:
+            yield index, line, line
+
+    def _begun(self, index: int, line: str) -> tuple[str, bool]:
+        """Return the line without comments, and True if it may hold tags."""
         if self._comment:
             _, closed, line = line.partition(self._comment)
             if not closed:
-                return ""
+                return "", False
             self._comment = ""
         if self._is_code(index, line):
             self._after_blank = False
-            return line
+            return line, False
         if index <= self._module_until:
-            return ""
+            return "", False
         if not line.strip():
             self._after_blank = True
-            return line
+            return line, False
         if self._after_blank and self._begins_module(line):
             self._module_until = self._end_of_module(index)
-            return ""
+            return "", False
         self._after_blank = False
-        line = "" if NOWHERE.match(line) else self._without_comments(index, line)
-        self._table = (self._table or "<table" in line) and "</table" not in line
-        if not self._table and WRAPPER_LINE.match(line):
-            return WRAPPER.sub(self._spoken, line).rstrip()
-        return line
+        if not self._mdx and NOTE_MARK in line:
+            line = without_note_comments(line)
+            if opens_note_comment(line) and _first_after(self._note_ends, index):
+                self._comment = NOTE_MARK
+                return "", False
+        return ("" if NOWHERE.match(line) else self._without_comments(index, line)), True
+
+    def _is_table(self, index: int, line: str) -> bool:
+        """Return True within a table or a definition list of HTML."""
+        begins = bool(html_rows.BEGINS.match(line))
+        inside = begins or self._table
+        if begins and html_rows.OPENS.search(line):
+            self._table = bool(_first_after(self._table_ends, index))
+        if html_rows.ENDS.search(line):
+            self._table = False
+        return inside
+
+    def _wrapped(self, index: int, line: str) -> Iterator[tuple[int, str, str]]:
+        """Yield the lines of wrapper tags that begin on this line; the last may end lines below."""
+        source, start, end = TaggedText(line), 0, len(line)
+        if line == self._lines[index]:
+            source, start = self._source, self._starts[index]
+            end = start + len(line)
+        last, position = index, start
+        wrappers: list[Tag] = []
+        while position < end:
+            for tag in source.tags(position, end):
+                position = tag.end
+                if self._is_wrapper(tag):
+                    wrappers.append(tag)
+            if position <= end:
+                break
+            last = bisect_right(self._starts, position - 1) - 1
+            end = self._starts[last] + len(self._lines[last])
+        written = source.text[start:end]
+        shown = _without(written, start, wrappers)
+        if any(tag.words for tag in wrappers):
+            shown, structure = written, _as_comment(written)
+        else:
+            structure = shown
+        pairs = zip(shown.split("\n"), structure.split("\n"), strict=True)
+        for at, (visible, read) in enumerate(pairs, index):
+            yield at, visible.rstrip(), read.rstrip()
+
+    def _is_wrapper(self, tag: Tag) -> bool:
+        if tag.name in WRAPPERS:
+            return True
+        if tag.is_element:
+            return False
+        # Without a closing tag or values ``<Name>`` is a placeholder, not a component.
+        is_jsx = self._mdx and tag.name[0].isupper()
+        known = is_jsx or tag.is_closing or tag.is_empty or tag.has_values
+        return known or tag.name in self._closed_tags
 
     def _is_code(self, index: int, line: str) -> bool:
         if self._code_edges and index <= self._code_edges[-1]:
@@ -138,15 +238,6 @@ class _Pass:
             self._code_edges += (index, end)
             return True
         return False
-
-    def _spoken(self, tag: re.Match[str]) -> str:
-        """Replace a wrapper tag by the words in its attributes."""
-        component = COMPONENT.match(tag[0])
-        if component and not (
-            self._mdx or tag[0].endswith("/>") or component[1] in self._closed_tags
-        ):
-            return tag[0]  # without a closing tag ``<Name>`` is a placeholder, not a component
-        return " ".join(SPOKEN.findall(tag[0]))
 
     def _begins_module(self, line: str) -> bool:
         """Return True if a paragraph that begins with this line has imports or exports."""
@@ -184,6 +275,23 @@ class _Pass:
                 self._comment = CLOSINGS[mark]
                 return "".join((*parts, line[position:start])).rstrip()
         return "".join((*parts, line[position:])).rstrip()
+
+
+def _without(text: str, start: int, tags: Sequence[Tag]) -> str:
+    """Return the text, which begins at ``start`` of its source, without tags but for line ends."""
+    parts: list[str] = []
+    position = 0
+    for tag in tags:
+        begin, end = tag.start - start, tag.end - start
+        parts += (text[position:begin], "\n" * text.count("\n", begin, end))
+        position = end
+    return "".join((*parts, text[position:]))
+
+
+def _as_comment(text: str) -> str:
+    """Return a comment of HTML with as many lines: a block of its own, which nothing continues."""
+    indent = text[: len(text) - len(text.lstrip())]
+    return f"{indent}<!--{chr(10) * text.count(chr(10))}-->"
 
 
 def _opened(line: str) -> int:

@@ -1,0 +1,1 @@
+"""Lines of Markdown and HTML in, the same lines without their wrapping out."""
