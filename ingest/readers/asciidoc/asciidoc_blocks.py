@@ -18,7 +18,7 @@ from ingest.readers.asciidoc.asciidoc_source import (
     visible_lines,
 )
 from ingest.readers.asciidoc.asciidoc_table import read_table
-from ingest.readers.parsed_file import FileBlock, ParsedFile
+from ingest.readers.parsed_file import FileBlock, ParsedFile, UnreadableDocument
 from ingest.readers.search_text import clean_label
 
 HEADING = re.compile(r"^(={1,6}|#{1,6})[ \t]+(\S.*)$")
@@ -49,7 +49,9 @@ class _Unit:
 
 
 def read_asciidoc(lines: Sequence[str]) -> ParsedFile:
-    """Read a page."""
+    """Read a page. Raises UnreadableDocument for a signature, which has the same suffix."""
+    if lines and lines[0].startswith("-----BEGIN "):
+        raise UnreadableDocument("no page: a key or a signature")
     structure, shown = visible_lines(lines)
     blocks = _grouped(_Reader(structure, shown).units(0, len(structure)))
     return ParsedFile("asciidoc", tuple(shown), tuple(blocks))

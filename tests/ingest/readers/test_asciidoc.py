@@ -167,3 +167,10 @@ def test_a_long_table_is_cut_between_rows_and_repeats_its_head() -> None:
 def test_a_page_of_settings_only_has_no_text() -> None:
     with pytest.raises(UnreadableDocument, match=r"^empty"):
         load("attributes.adoc", b":product: Relay\n// nothing\n:url: https://a.example\n")
+
+
+def test_a_signature_is_no_page() -> None:
+    with pytest.raises(UnreadableDocument, match=r"^no page: "):
+        load(
+            "a.tgz.asc", b"-----BEGIN PGP SIGNATURE-----\n\niQEzBAAB\n-----END PGP SIGNATURE-----\n"
+        )
