@@ -19,6 +19,7 @@ from ingest.documents import (
     DocumentInfo,
     IndexedDocument,
     Passage,
+    Place,
     Revision,
     SearchResult,
 )
@@ -29,6 +30,7 @@ from ingest.index.confidence import confidence
 from ingest.index.filters import Filters, Membership, from_docs_root
 from ingest.index.live import LiveIndex
 from ingest.index.metadata import LastIngest
+from ingest.index.places import places_of
 from ingest.index.ranking import DEPTH
 from ingest.index.search import Hit, rank
 from ingest.index.snapshot import COLLECTION, OpenFolder
@@ -144,8 +146,17 @@ class Index:
             depth=max(DEPTH, k or 0),
         )
         taken = _taken(live.tables, ranking.hits, k, budget)
+        places = places_of(live.tables, [hit.row for hit, _p in taken], self._is_in_scope)
         passages = tuple(
-            replace(passage, score=hit.score, distance=hit.distance, url=self._link(passage))
+            replace(
+                passage,
+                score=hit.score,
+                distance=hit.distance,
+                url=self._link(passage),
+                places=tuple(
+                    replace(place, url=self._link(passage, place)) for place in places[hit.row]
+                ),
+            )
             for hit, passage in taken
         )
         probability = confidence(ranking.signals) if passages else 0.0
@@ -177,7 +188,13 @@ class Index:
         if stored is None or not self._is_in_scope(stored.info.path):
             return None
         passages = live.tables.passages_of(stored.info.path)
-        return IndexedDocument(stored.info, tuple(replace(p, url=self._link(p)) for p in passages))
+        versions = tuple(
+            (row.path, row.version)
+            for row in live.tables.editions.of_page(stored.info.path)
+            if row.path != stored.info.path and self._is_in_scope(row.path)
+        )
+        linked = tuple(replace(p, url=self._link(p)) for p in passages)
+        return IndexedDocument(stored.info, linked, versions)
 
     def documents(self, prefix: str = "") -> list[DocumentInfo]:
         """Facts about all documents whose path begins with ``prefix``, by path."""
@@ -225,12 +242,13 @@ class Index:
     def _is_in_scope(self, path: str) -> bool:
         return self._scope is None or bool(self._scope & self._membership.names(path))
 
-    def _link(self, passage: Passage) -> str | None:
+    def _link(self, passage: Passage, place: Place | None = None) -> str | None:
         """Address of a passage's lines at the commit from which its document was read."""
         if (origin := passage.origin) is None:
             return None
+        where = place or passage
         return permalink(
-            origin.revision, origin.docs_root, passage.path, passage.lines, self._link_template
+            origin.revision, origin.docs_root, where.path, where.lines, self._link_template
         )
 
 

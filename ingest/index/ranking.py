@@ -4,10 +4,16 @@ A document with several good passages is more likely to be the right one than a 
 single lucky hit. So each passage gains from the three best of its document, and from how well the
 whole document matches the query's words. The number of passages per document is not limited: the
 right passage is often the third or fourth of the right document.
+
+The kind of a chunk decides last. Links say nothing themselves: they are results only where nothing
+else is. Orders to other programs come behind all text for people. A change log says what was so: its
+score counts in part, unless the query asks for that.
 """
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+
+from ingest.documents import Kind
 
 DEPTH = 200
 """Maximum number of candidates in each list; the score at this rank counts as 0."""
@@ -17,6 +23,8 @@ BONUS_SHARES = (1.0, 0.5, 0.25)
 DOCUMENT_DEPTH = 20
 """Maximum number of candidates in the list of whole documents."""
 DOCUMENT_WEIGHT = 0.2
+CHANGE_LOG_WEIGHT = 0.5
+"""Factor for the score of a change log, unless the query asks for changes."""
 
 
 def fuse(by_meaning: Mapping[int, float], by_keyword: Mapping[int, float]) -> dict[int, float]:
@@ -50,6 +58,26 @@ def raised(
     }
     final = {row: score + bonus[document_of[row]] for row, score in scores.items()}
     return sorted(final.items(), key=lambda item: (-item[1], item[0]))
+
+
+def by_kind(
+    ranked: Sequence[tuple[int, float]], kinds: Mapping[int, Kind], *, asks_for_changes: bool
+) -> list[tuple[int, float]]:
+    """Ranked rows -> the same in the order that their kinds ask for."""
+    if all(kinds[row] == "page" for row, _score in ranked):
+        return list(ranked)
+    text = [(row, score) for row, score in ranked if kinds[row] != "navigation"]
+    if not asks_for_changes:
+        text = [
+            (row, score * (CHANGE_LOG_WEIGHT if kinds[row] == "change log" else 1.0))
+            for row, score in text
+        ]
+    lowest = min((score for row, score in text if kinds[row] != "orders"), default=1.0)
+    text = [
+        (row, score * lowest / (1.0 + score) if kinds[row] == "orders" else score)
+        for row, score in text
+    ]
+    return sorted(text or ranked, key=lambda item: (-item[1], kinds[item[0]] == "orders", item[0]))
 
 
 def scaled(scores: Mapping[int, float], depth: int) -> dict[int, float]:

@@ -5,6 +5,7 @@ search keeps the snapshot it started with. While the Chroma server is unreachabl
 program holds Chroma's file, text whose vectors were not read yet is searched by words only.
 """
 
+import json
 import logging
 import math
 import threading
@@ -16,6 +17,7 @@ from ingest.documents import DocumentInfo
 from ingest.errors import IndexDamaged, IndexLocked, StoreAway
 from ingest.index.folders import IndexFolder
 from ingest.index.matrix import Matrix, brought_up_to_date
+from ingest.index.stand_ins import Editions
 from ingest.sources import ChromaServer
 from ingest.store.document_tables import DocumentTables
 from ingest.store.vectors import open_store
@@ -37,6 +39,7 @@ class Snapshot:
     infos: Mapping[int, DocumentInfo]
     """Documents by their number."""
     meta: Mapping[str, str]
+    editions: Editions
     frequencies: dict[str, int] = field(default_factory=dict)
     """Number of chunks that contain a phrase; filled as phrases are looked up."""
     until: float = math.inf
@@ -45,6 +48,12 @@ class Snapshot:
     def is_of(self, generation: int) -> bool:
         """Return True for the state of that generation, until missing vectors are due again."""
         return self.generation == generation and time.monotonic() < self.until
+
+
+def read_editions(tables: DocumentTables) -> Editions:
+    """Read which documents are editions of one page, and which of their chunks are kin."""
+    note = json.loads(tables.meta().get("editions", "{}"))
+    return Editions.of(tables.editions.rows(), tables.editions.kin(), note.get("original"))
 
 
 class OpenFolder:
@@ -89,7 +98,7 @@ class OpenFolder:
             matrix = brought_up_to_date(matrix, self.tables, None)
             until = time.monotonic() + RETRY_SECONDS
         infos = {stored.number: stored.info for stored in self.tables.documents().values()}
-        return Snapshot(generation, matrix, infos, meta, until=until)
+        return Snapshot(generation, matrix, infos, meta, read_editions(self.tables), until=until)
 
 
 def _inode(folder: IndexFolder) -> int:

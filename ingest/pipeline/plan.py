@@ -10,13 +10,14 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from ingest.chunks.chunker import chunk_document, chunk_prefix
+from ingest.chunks.kinds import with_kinds
 from ingest.documents import Chunk, DocumentInfo, Skipped
 from ingest.errors import FootnoteError, LargeDeletion
 from ingest.invisible import visible_line
 from ingest.readers.credentials import masked
 from ingest.readers.loader import UnreadableDocument, load
 from ingest.repo import Checkout, File
-from ingest.store.document_tables import StoredDocument
+from ingest.store.document_rows import StoredDocument
 
 log = logging.getLogger(__name__)
 
@@ -115,9 +116,12 @@ def _changed(file: File, data: bytes, prefix: str, fits: Callable[[str], bool]) 
         updated_at=file.updated_at or document.date,
         owner=document.owner or visible_line(file.owner or "") or None,
         tags=document.tags,
+        version=document.version,
+        language=document.language,
     )
     chunks = [
-        replace(chunk, id=f"{prefix}-{chunk.number}") for chunk in chunk_document(document, fits)
+        replace(chunk, id=f"{prefix}-{chunk.number}")
+        for chunk in with_kinds(document, chunk_document(document, fits))
     ]
     if not chunks:
         raise UnreadableDocument("empty: the page has no text")

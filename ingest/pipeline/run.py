@@ -23,6 +23,7 @@ from ingest.index import Index
 from ingest.index.metadata import IndexIdentity, LastIngest
 from ingest.invisible import visible_line
 from ingest.pipeline.compaction import compact
+from ingest.pipeline.folding import fold
 from ingest.pipeline.plan import ChangedDocument, Plan, make_plan, refuse_large_deletion
 from ingest.pipeline.self_test import SelfTestOutcome, SelfTestQuestions, ask, drop, read_self_test
 from ingest.pipeline.target import Target, open_target
@@ -89,6 +90,7 @@ def run_ingest(
         origin = Origin(checkout.revision, checkout.docs_root)
         writing = Writing(target, embedder, origin, stored.keys(), listen)
         writing.run(plan)
+        fold(target.tables, checkout, {d.info.path for d in plan.changed} | {*plan.deleted})
         documents, chunks = target.tables.counts()
         tested = _tested(questions, plan, target, embedder, settings.self_test_drop, listen)
         last = LastIngest(origin, datetime.now(UTC), embedder.name)

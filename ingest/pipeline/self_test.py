@@ -17,7 +17,7 @@ from ingest.documents import SelfTest
 from ingest.embedding.embedder import Embedder
 from ingest.index.matrix import Matrix, brought_up_to_date
 from ingest.index.search import query_vector, rank
-from ingest.index.snapshot import Snapshot
+from ingest.index.snapshot import Snapshot, read_editions
 from ingest.pipeline.target import Target
 from ingest.repo.checkout import Checkout
 
@@ -136,6 +136,7 @@ def ask(
         brought_up_to_date(Matrix.empty(), target.tables, target.store),
         {stored.number: stored.info for stored in documents},
         target.tables.meta(),
+        read_editions(target.tables),
     )
     hits: set[str] = set()
     for done, question in enumerate(questions.questions):

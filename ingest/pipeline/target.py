@@ -22,7 +22,8 @@ from ingest.index.folders import IndexFolder
 from ingest.index.metadata import IndexIdentity
 from ingest.index.snapshot import COLLECTION
 from ingest.sources import ChromaServer
-from ingest.store.document_tables import DocumentTables, StoredDocument
+from ingest.store.document_rows import StoredDocument
+from ingest.store.document_tables import DocumentTables
 from ingest.store.vectors import (
     READ_BATCH,
     Store,

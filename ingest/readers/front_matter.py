@@ -16,6 +16,8 @@ from yaml.constructor import SafeConstructor
 OWNER_KEYS = ("owner", "owners", "team", "maintainer", "maintainers")
 TAG_KEYS = ("tags", "labels", "keywords")
 DATE_KEYS = ("lastmod", "last_modified", "last_updated", "updated", "date")
+VERSION_KEYS = ("version", "product_version")
+LANGUAGE_KEYS = ("lang", "language", "locale")
 TITLE_KEYS = ("title", "linkTitle", "sidebar_label")
 
 CLOSINGS = {"---": ("---", "..."), "+++": ("+++",), "{": ("}",)}
@@ -27,6 +29,7 @@ _LONGEST = {"---": 200_000, "+++": 20_000, "{": 200_000}
 The parsers are slow on longer texts, such as a TOML key with many dots.
 """
 
+_LONGEST_TAG = 32
 _BITS_OF_A_NUMBER = 64
 _WRITTEN = {f"tag:yaml.org,2002:{kind}" for kind in ("str", "int", "float", "timestamp")}
 _MERGE = "tag:yaml.org,2002:merge"
@@ -45,6 +48,8 @@ class FrontMatter:
     date: datetime | None = None
     impossible: tuple[str, ...] = ()
     """Dates that do not exist, as written."""
+    version: str | None = None
+    language: str | None = None
 
 
 def front_matter(lines: Sequence[str]) -> tuple[FrontMatter, list[str]]:
@@ -83,6 +88,8 @@ def _described(fields: dict[str, object]) -> FrontMatter:
         tags=tuple(dict.fromkeys(tags)),
         date=next(filter(None, dates), None),
         impossible=tuple(impossible),
+        version=_label(fields, VERSION_KEYS),
+        language=_label(fields, LANGUAGE_KEYS),
     )
 
 
@@ -139,6 +146,12 @@ def _text(value: object) -> str:
         # An escape can mean half a surrogate pair, which cannot be stored.
         return " ".join(str(value).encode(errors="replace").decode().split())
     return ""
+
+
+def _label(fields: dict[str, object], keys: tuple[str, ...]) -> str | None:
+    """Return the first of these fields that is a short text without blanks, as a tag has to be."""
+    labels = (_text(fields.get(key)) for key in keys)
+    return next((each for each in labels if each and len(each) < _LONGEST_TAG and " " not in each), None)
 
 
 def _list(value: object) -> list[str]:

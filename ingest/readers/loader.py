@@ -47,6 +47,8 @@ class Document:
     owner: str | None = None
     tags: tuple[str, ...] = ()
     date: datetime | None = None
+    version: str | None = None
+    language: str | None = None
     masked_lines: tuple[int, ...] = ()
     """The line of each masked credential."""
     impossible: tuple[str, ...] = ()
@@ -84,6 +86,8 @@ def load(path: str, data: bytes) -> Document:
         owner=owner or None,
         tags=tuple(filter(None, tags)),
         date=fields.date,
+        version=fields.version,
+        language=fields.language,
         masked_lines=(*lines_masked, *parsed.masked_lines, *chain.from_iterable(found)),
         impossible=fields.impossible,
     )

@@ -10,12 +10,12 @@ import json
 import sqlite3
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from ingest.documents import Chunk, DocumentInfo, Origin, Passage
-from ingest.store import keywords, origins, passage_rows, tokens
+from ingest.store import document_rows, edition_tables, keywords, origins, passage_rows, tokens
+from ingest.store.document_rows import StoredDocument
+from ingest.store.edition_tables import EditionTables
 from ingest.store.keywords import Keywords
 from ingest.store.sqlite import Database, damaged
 from ingest.store.tokens import Tokens
@@ -34,7 +34,12 @@ CREATE TABLE documents (
     owner TEXT,
     tags TEXT NOT NULL,
     updated_at TEXT,
-    origin TEXT
+    origin TEXT,
+    page TEXT,
+    version TEXT,
+    language TEXT,
+    standing INTEGER,
+    stated TEXT
 );
 CREATE TABLE chunks (
     row INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -46,22 +51,13 @@ CREATE TABLE chunks (
     first_line INTEGER NOT NULL,
     last_line INTEGER NOT NULL,
     text TEXT NOT NULL,
-    hash TEXT NOT NULL
+    hash TEXT NOT NULL,
+    kind TEXT,
+    content INTEGER,
+    kin INTEGER
 );
 CREATE INDEX chunks_of_document ON chunks (document, position);
 """
-_DOCUMENTS = "SELECT number, path, prefix, signature, title, owner, tags, updated_at FROM documents"
-
-
-@dataclass(frozen=True, slots=True)
-class StoredDocument:
-    """A stored document, with the values that show whether it has to be read again."""
-
-    number: int
-    prefix: str
-    """Prefix of its chunk ids."""
-    signature: str
-    info: DocumentInfo
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +74,13 @@ class DocumentTables:
     """The database of one index folder. Several threads may read; one may write."""
 
     def __init__(self, path: Path, *, create: bool = False) -> None:
-        schema = _SCHEMA + keywords.SCHEMA + tokens.SCHEMA
+        schema = _SCHEMA + edition_tables.SCHEMA + keywords.SCHEMA + tokens.SCHEMA
         self._database = Database(
-            path, schema=schema if create else None, later_columns=origins.LATER_COLUMNS
+            path,
+            schema=schema if create else None,
+            later_columns=(*origins.LATER_COLUMNS, *edition_tables.LATER_COLUMNS),
         )
+        self.editions = EditionTables(self._database)
         self.keywords = Keywords(self._database)
         self.tokens = Tokens(self._database)
 
@@ -156,16 +155,17 @@ class DocumentTables:
         with self._database.writing() as db:
             (number,) = db.execute(
                 "INSERT INTO documents"
-                " (path, prefix, signature, title, owner, tags, updated_at, origin)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (path) DO UPDATE SET"
+                " (path, prefix, signature, title, owner, tags, updated_at, stated, origin)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (path) DO UPDATE SET"
                 " prefix = excluded.prefix, signature = excluded.signature,"
                 " title = excluded.title, owner = excluded.owner, tags = excluded.tags,"
-                " updated_at = excluded.updated_at, origin = excluded.origin RETURNING number",
+                " updated_at = excluded.updated_at, stated = excluded.stated,"
+                " origin = excluded.origin RETURNING number",
                 (
                     info.path,
                     prefix,
                     signature,
-                    *_info_columns(info),
+                    *document_rows.columns(info),
                     origin.to_text() if origin else None,
                 ),
             ).fetchone()
@@ -184,8 +184,8 @@ class DocumentTables:
             for chunk in chunks:
                 if chunk.id in stored and chunk.id not in stale:
                     db.execute(
-                        "UPDATE chunks SET first_line = ?, last_line = ? WHERE row = ?",
-                        (*chunk.lines, stored[chunk.id][0]),
+                        "UPDATE chunks SET first_line = ?, last_line = ?, kind = ? WHERE row = ?",
+                        (*chunk.lines, _kind(chunk), stored[chunk.id][0]),
                     )
                 else:
                     _insert_row(db, number, chunk)
@@ -217,17 +217,19 @@ class DocumentTables:
     def documents(self) -> dict[str, StoredDocument]:
         """All documents by path."""
         with self._database.reading() as db:
-            stored = map(_document, db.execute(f"{_DOCUMENTS} ORDER BY path").fetchall())
-        return {document.info.path: document for document in stored}
+            stored = map(document_rows.stored, db.execute(document_rows.select("1 ORDER BY path")))
+            return {document.info.path: document for document in stored}
 
     def document(self, name: str) -> StoredDocument | None:
         """Return a document by its path, or else by the prefix of its chunk ids."""
         with self._database.reading() as db:
             row = db.execute(
-                f"{_DOCUMENTS} WHERE path = :name OR prefix = :name ORDER BY path = :name DESC",
+                document_rows.select(
+                    "path = :name OR prefix = :name ORDER BY path = :name DESC"
+                ),
                 {"name": name},
             ).fetchone()
-        return _document(row) if row else None
+        return document_rows.stored(row) if row else None
 
     def hashes(self) -> dict[str, tuple[str, str]]:
         """Path and content hash by chunk id."""
@@ -290,31 +292,10 @@ class DocumentTables:
             return [passage_rows.passage(columns) for _row, *columns in rows]
 
 
-def _document(columns: Sequence[Any]) -> StoredDocument:
-    number, path, prefix, signature, title, owner, tags, updated_at = columns
-    return StoredDocument(
-        number=number,
-        prefix=prefix,
-        signature=signature,
-        info=DocumentInfo(
-            path=path,
-            title=title,
-            owner=owner,
-            tags=tuple(json.loads(tags)),
-            updated_at=datetime.fromisoformat(updated_at) if updated_at else None,
-        ),
-    )
-
-
-def _info_columns(info: DocumentInfo) -> tuple[str, str | None, str, str | None]:
-    updated_at = info.updated_at.isoformat() if info.updated_at else None
-    return info.title, info.owner, json.dumps(info.tags), updated_at
-
-
 def _insert_row(db: sqlite3.Connection, document: int, chunk: Chunk) -> None:
     (row,) = db.execute(
         "INSERT INTO chunks (document, id, position, title, heading, first_line, last_line, text,"
-        " hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING row",
+        " hash, kind, content) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING row",
         (
             document,
             chunk.id,
@@ -324,9 +305,15 @@ def _insert_row(db: sqlite3.Connection, document: int, chunk: Chunk) -> None:
             *chunk.lines,
             chunk.text,
             chunk.hash,
+            _kind(chunk),
+            chunk.content,
         ),
     ).fetchone()
     keywords.insert_row(db, row, chunk)
+
+
+def _kind(chunk: Chunk) -> str | None:
+    return None if chunk.kind == "page" else chunk.kind
 
 
 def _delete_rows(db: sqlite3.Connection, rows: Collection[int]) -> None:

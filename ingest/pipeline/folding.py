@@ -1,0 +1,92 @@
+"""At the end of an ingest: which documents are editions of one page, and which texts are the same.
+
+Paths, front matter and ``versions.json`` -> editions of all documents; chunks of the pages that have
+changed -> groups of nearly the same text. A run that changes nothing reads nothing but the
+``versions.json`` of the docs.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Collection
+from functools import lru_cache
+
+from ingest.editions.edition import Stated
+from ingest.editions.lay_outs import lay_out, version_folders
+from ingest.editions.near_copies import EditionChunk, grouped
+from ingest.repo import Checkout
+from ingest.store.document_tables import DocumentTables
+from ingest.store.edition_tables import EditionRow
+
+EDITIONS = "editions"
+"""Metadata key of what the editions were made from; its ``original`` is the originals' language."""
+
+Family = tuple[str, str | None]
+"""Page and language."""
+
+
+def fold(tables: DocumentTables, checkout: Checkout, changed: Collection[str]) -> None:
+    """Bring the editions and the groups of their chunks up to date.
+
+    ``changed``: paths of the documents that this run has written or deleted.
+    """
+    before = json.loads(tables.meta().get(EDITIONS, "null"))
+    if before and not changed and before["released"] == _released(checkout, before["folders"]):
+        return
+    rows = tables.editions.rows()
+    paths = [row.path for row in rows]
+    folders = sorted(version_folders(paths))
+    released = _released(checkout, folders)
+    stated = {row.path: Stated(*row.stated) for row in rows if any(row.stated)}
+    laid_out = lay_out(paths, stated, lru_cache(tables.editions.opening), released)
+    families: defaultdict[Family, list[EditionRow]] = defaultdict(list)
+    moved: list[tuple[str, str | None, str | None, int, int]] = []
+    stale: set[Family] = set()
+    for row in rows:
+        own = laid_out.editions[row.path]
+        new = EditionRow(
+            row.number, row.path, own.page, own.version, own.language, own.standing, row.stated
+        )
+        families[own.page, own.language].append(new)
+        if new != row:
+            moved.append((own.page, own.version, own.language, own.standing, row.number))
+        if new != row or row.path in changed:
+            stale.add((own.page, own.language))
+    kin: dict[int, int | None] = {}
+    for family in stale:
+        kin |= _kin(tables, sorted(families[family], key=lambda row: row.standing))
+    note = {"folders": folders, "released": released, "original": laid_out.original}
+    tables.editions.write(moved, kin, {EDITIONS: json.dumps(note)})
+
+
+def _kin(tables: DocumentTables, family: list[EditionRow]) -> dict[int, int | None]:
+    """Kin of the chunks of a page's editions in one language, where it is not the stored one."""
+    chunks = tables.editions.texts([row.number for row in family])
+    heads: dict[int, int] = {}
+    if len(family) > 1:
+        place = {row.number: row.standing for row in family}
+        chunks.sort(key=lambda chunk: place[chunk[1]])
+        heads = grouped(
+            EditionChunk(row, document, heading, text, content)
+            for row, document, heading, text, content, _kin in chunks
+        )
+    members = defaultdict(set)
+    for row, document, *_ in chunks:
+        members[heads.get(row, row)].add(document)
+    wanted = {
+        row: head if len(members[head := heads.get(row, row)]) > 1 else None for row, *_ in chunks
+    }
+    return {row: wanted[row] for row, *_, kin in chunks if wanted[row] != kin}
+
+
+def _released(checkout: Checkout, folders: Collection[str]) -> dict[str, list[str]]:
+    """Versions that the ``versions.json`` of each folder lists; other files are ignored."""
+    found = {}
+    for folder in folders:
+        data = checkout.find("/".join(filter(None, (checkout.docs_root, folder, "versions.json"))))
+        try:
+            listed = json.loads(data or b"null")
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(listed, list) and all(isinstance(name, str) for name in listed):
+            found[folder] = listed
+    return found

@@ -1,0 +1,181 @@
+"""Columns of documents and chunks that say which texts are the same: read and written.
+
+A document has its page, version, language and standing (``ingest.editions``). A chunk has the hash of
+its text alone (``content``), equal for copies, and its ``kin``: a number that the nearly equal chunks
+of one page's editions share. Both are empty where a document has no other edition.
+"""
+
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ingest.documents import Kind
+from ingest.store.sqlite import Database
+
+SCHEMA = """
+CREATE INDEX documents_of_page ON documents (page);
+CREATE INDEX chunks_of_content ON chunks (content);
+CREATE INDEX chunks_of_kin ON chunks (kin) WHERE kin IS NOT NULL;
+"""
+LATER_COLUMNS = (
+    ("documents", "page", "TEXT"),
+    ("documents", "version", "TEXT"),
+    ("documents", "language", "TEXT"),
+    ("documents", "standing", "INTEGER"),
+    ("documents", "stated", "TEXT"),
+    ("chunks", "kind", "TEXT"),
+    ("chunks", "content", "INTEGER"),
+    ("chunks", "kin", "INTEGER"),
+)
+"""Columns that files of an older schema lack: they are searched until the new index is complete."""
+
+_COLUMNS = "number, path, page, version, language, standing, stated"
+
+
+@dataclass(frozen=True, slots=True)
+class EditionRow:
+    """A document as an edition of a page, as stored."""
+
+    number: int
+    path: str
+    page: str | None
+    version: str | None
+    language: str | None
+    standing: int
+    stated: tuple[str | None, str | None]
+    """Version and language in its front matter."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkFacts:
+    """The values of a chunk that decide about its place in a result."""
+
+    document: int
+    content: int
+    kind: Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A chunk with the same text as another, or with nearly the same."""
+
+    row: int
+    document: int
+    content: int
+    kin: int | None
+    id: str
+    path: str
+    lines: tuple[int, int]
+    version: str | None
+    standing: int
+
+
+class EditionTables:
+    """Reads and writes these columns. Safe to use from several threads."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    # -- documents
+
+    def rows(self) -> list[EditionRow]:
+        """All documents, by path."""
+        with self._database.reading() as db:
+            stored = db.execute(f"SELECT {_COLUMNS} FROM documents ORDER BY path").fetchall()  # noqa: S608  # only literals
+        return [_edition(row) for row in stored]
+
+    def of_page(self, path: str) -> list[EditionRow]:
+        """The editions of the page that this document is an edition of, the current one first."""
+        with self._database.reading() as db:
+            stored = db.execute(
+                f"SELECT {_COLUMNS} FROM documents WHERE (page, ifnull(language, '')) ="  # noqa: S608  # only literals
+                " (SELECT page, ifnull(language, '') FROM documents WHERE path = ?)"
+                " ORDER BY standing, path",
+                (path,),
+            ).fetchall()
+        return [_edition(row) for row in stored]
+
+    def opening(self, path: str) -> str:
+        """Text of the first chunks of a document."""
+        with self._database.reading() as db:
+            texts = db.execute(
+                "SELECT text FROM chunks JOIN documents ON number = document WHERE path = ?"
+                " ORDER BY position LIMIT 4",
+                (path,),
+            ).fetchall()
+        return "\n".join(text for (text,) in texts)
+
+    def write(
+        self,
+        editions: Iterable[tuple[str, str | None, str | None, int, int]],
+        kin: Mapping[int, int | None],
+        meta: Mapping[str, str],
+    ) -> None:
+        """Store page, version, language and standing by document number, and kin by row."""
+        with self._database.writing() as db:
+            db.executemany(
+                "UPDATE documents SET page = ?, version = ?, language = ?, standing = ?"
+                " WHERE number = ?",
+                editions,
+            )
+            db.executemany(
+                "UPDATE chunks SET kin = ? WHERE row = ?", ((of, row) for row, of in kin.items())
+            )
+            db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", meta.items())
+            db.execute("UPDATE meta SET value = value + 1 WHERE key = 'generation'")
+
+    # -- chunks
+
+    def texts(
+        self, documents: Collection[int]
+    ) -> list[tuple[int, int, tuple[str, ...], str, int, int | None]]:
+        """Row, document, heading path, text, content and kin of all chunks of these documents."""
+        with self._database.reading() as db:
+            stored = db.execute(
+                "SELECT row, document, heading, text, content, kin FROM chunks"
+                " WHERE document IN (SELECT value FROM json_each(?)) ORDER BY document, position",
+                (json.dumps(list(documents)),),
+            ).fetchall()
+        return [
+            (row, document, tuple(json.loads(heading)), text, content, kin)
+            for row, document, heading, text, content, kin in stored
+        ]
+
+    def kin(self) -> list[tuple[int, int, int]]:
+        """Row, kin and document of each chunk that has kin, by row."""
+        with self._database.reading() as db:
+            return db.execute(
+                "SELECT row, kin, document FROM chunks WHERE kin IS NOT NULL ORDER BY row"
+            ).fetchall()
+
+    def facts(self, rows: Collection[int]) -> dict[int, ChunkFacts]:
+        """Facts by row; deleted rows are left out."""
+        with self._database.reading() as db:
+            stored = db.execute(
+                "SELECT row, document, ifnull(content, -row), ifnull(kind, 'page') FROM chunks"
+                " WHERE row IN (SELECT value FROM json_each(?))",
+                (json.dumps(list(rows)),),
+            )
+            return {row: ChunkFacts(document, content, kind) for row, document, content, kind in stored}
+
+    def members(self, rows: Collection[int]) -> list[Member]:
+        """All chunks whose text is that of one of these rows, or that are kin of one of them."""
+        asked = json.dumps(list(rows))
+        columns = (
+            "SELECT row, document, content, kin, id, path, first_line, last_line, version,"
+            " ifnull(standing, 0) FROM chunks JOIN documents ON number = document WHERE {0} IN"
+            " (SELECT {0} FROM chunks WHERE row IN (SELECT value FROM json_each(?)) AND {0} NOTNULL)"
+        )
+        with self._database.reading() as db:
+            stored = {
+                row[0]: row
+                for column in ("content", "kin")
+                for row in db.execute(columns.format(column), (asked,))
+            }
+        return [Member(*row[:6], (row[6], row[7]), *row[8:]) for row in stored.values()]
+
+
+def _edition(row: Sequence[Any]) -> EditionRow:
+    version, language = json.loads(row[6] or "[null, null]")
+    return EditionRow(*row[:5], row[5] or 0, (version, language))
