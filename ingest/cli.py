@@ -143,6 +143,12 @@ def search(
         where = f"{passage.path} lines {first}-{last}, distance {passage.distance:.2f}"
         console.print(" > ".join(passage.heading) or passage.title, style="cyan", markup=False)
         console.print(passage.url or where, style="dim", markup=False, soft_wrap=True)
+        for place in passage.places:
+            line = f"also in {place.path} lines {place.lines[0]}-{place.lines[1]}"
+            line += (
+                f", version {place.version}" * bool(place.version) + ", differing" * place.differs
+            )
+            console.print(line, style="dim", markup=False, soft_wrap=True)
         console.print(passage.text + "\n", markup=False, soft_wrap=True)
     if result.weak:
         none_passed = not result.passages and (path or collection or tag or updated_after)

@@ -116,6 +116,8 @@ def _source(passage: Passage, state: DocsState) -> str:
         lines = f" line {first}" if first == last else f" lines {first}-{last}"
         parts.append(escape(passage.path) + (lines if first else ""))
     if info := state.documents.get(passage.path):
+        if info.version:
+            parts.append(f"version {escape(shorten_end(info.version, _NAME_SHOWN))}")
         if (age := state.age(info.updated_at)) is not None:
             parts.append(f"changed {ago(age)}")
         if info.owner:

@@ -1,7 +1,7 @@
 """Document and its chunks -> the chunks with the kind of text that each holds.
 
-Kinds are told by form: a page of navigation is nearly only links, a change log has headings that are
-versions and dates. ``ingest.index.ranking`` says where each kind comes in a result.
+The form shows the kind: a page of navigation is nearly only links, a change log has headings that
+are versions and dates. ``ingest.index.ranking`` says where each kind comes in a result.
 """
 
 import re
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
 
-from ingest.documents import Chunk, Kind
+from ingest.documents import Chunk
 from ingest.readers.loader import Document
 from ingest.readers.parsed_file import FileBlock, ParsedFile
 from ingest.readers.prose_share import prose_share

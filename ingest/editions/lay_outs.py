@@ -1,8 +1,8 @@
 """Paths of all documents -> the edition that each of them is.
 
-A page can have versions (``versioned_docs/version-2.3``, ``v1.14``, ``latest``, ``archive/1.2``) and
-translations (``i18n/zh``, ``content/de``, ``install.zh.md``). A folder that looks like a version holds
-editions of pages if the same pages lie in a folder beside it.
+A page can have versions (``versioned_docs/version-2.3``, ``v1.14``, ``latest``, ``archive/1.2``)
+and translations (``i18n/zh``, ``content/de``, ``install.zh.md``). A folder that looks like a
+version holds editions of pages if the same pages lie in a folder beside it.
 
 The current edition is the first of: what ``versions.json`` releases first; the folder without a
 version, or ``latest``; the highest version. Folders of what is not released (``next``) come behind,
@@ -79,7 +79,7 @@ def lay_out(
 
 def version_folders(paths: Sequence[str]) -> set[str]:
     """Folders in which a ``versions.json`` may lie: those above a folder with versions."""
-    found = set()
+    found: set[str] = set()
     for path in paths:
         parts = path.split("/")
         for place, part in enumerate(parts[:-1]):
@@ -134,9 +134,7 @@ class _Versions:
                     continue  # archive/1.2: the number is the version
                 number, is_certain = version or (None, False)
                 within = trees[parts[:place]]
-                tree = within.setdefault(
-                    part, _Tree(parts[: place + 1], part, number, is_certain)
-                )
+                tree = within.setdefault(part, _Tree(parts[: place + 1], part, number, is_certain))
                 tree.pages[parts[place + 1 :]].extend(documents)
                 break
         return [(prefix, list(found.values())) for prefix, found in sorted(trees.items())]
@@ -197,9 +195,7 @@ class _Versions:
                     return True
         return base is not None and self._same_pages(tree, base, placed)
 
-    def _same_pages(
-        self, tree: _Tree, base: Parts, placed: Mapping[Parts, list[str]]
-    ) -> bool:
+    def _same_pages(self, tree: _Tree, base: Parts, placed: Mapping[Parts, list[str]]) -> bool:
         """Return True if pages of the same path have words in common, too."""
         pages = [page for page in sampled(sorted(tree.pages)) if (*base, *page) in placed]
         if not pages:

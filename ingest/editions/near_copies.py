@@ -1,9 +1,9 @@
 """Chunks of the editions of one page -> groups of the same or nearly the same text.
 
 The editions come in order, the current one first. A chunk joins the chunk of an earlier edition
-that it is most like; otherwise it begins a group. So a group has no chain of small differences: each
-member is compared with the first one. Only chunks that share rare pairs of words are compared, so
-the work grows with the text.
+that it is most like; otherwise it begins a group. So a group has no chain of small differences:
+each member is compared with the first one. Only chunks that share rare pairs of words are compared,
+so the work grows with the text.
 """
 
 from collections import Counter, defaultdict

@@ -1,7 +1,7 @@
 """Paths -> the language of each translation, and the path of its original.
 
-A folder such as ``zh`` or ``i18n/zh``, or a name such as ``install.zh.md``, names a language only if
-the text is written in it: ``it/README.md`` of a department is no translation.
+A folder such as ``zh`` or ``i18n/zh``, or a name such as ``install.zh.md``, names a language only
+if the text is written in it: ``it/README.md`` of a department is no translation.
 """
 
 from collections import Counter, defaultdict

@@ -36,7 +36,7 @@ class Paths:
     def counterpart(
         self, tree: Parts, suffixes: Sequence[Parts], avoid: Collection[Parts] = ()
     ) -> Parts | None:
-        """Return the folder that holds most of these pages of a tree, if it holds enough of them."""
+        """Return the folder that holds most of these pages of a tree, if it holds enough."""
         asked = sampled(suffixes)
         best: Parts | None = None
         most = 0

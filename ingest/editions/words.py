@@ -3,7 +3,9 @@
 import re
 from collections.abc import Iterator
 
-_FENCED = re.compile(r"^[ \t]*+(?:```|~~~)[^\n]*+\n(?:(?![ \t]*+(?:```|~~~))[^\n]*+\n)*+(?:[^\n]*+)", re.M)
+_FENCED = re.compile(
+    r"^[ \t]*+(?:```|~~~)[^\n]*+\n(?:(?![ \t]*+(?:```|~~~))[^\n]*+\n)*+(?:[^\n]*+)", re.M
+)
 _INLINE = re.compile(r"`[^`\n]*+`|<[^<>\n]*+>|https?://\S++")
 _IDENTIFIER = re.compile(
     r"(?<!\S)\S*?(?:[a-z][A-Z]|[A-Za-z0-9][_./:=][A-Za-z0-9]|--?[a-z]|[A-Za-z]-?\d)\S*+"

@@ -1,7 +1,7 @@
 """Rows that match a query by meaning or by words -> candidates, each text once.
 
-A row for which another edition stands is replaced by it. Copies on other pages stay candidates until
-both lists are known: the one that matches best is kept.
+A row for which another edition stands is replaced by it. Copies on other pages stay candidates,
+since each counts for its page, until all are ranked: then the first is kept.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ingest.index.matrix import best
+from ingest.index.ranking import Scores
 from ingest.index.snapshot import Snapshot
 from ingest.index.stand_ins import Choice
 from ingest.store.document_tables import DocumentTables
@@ -41,7 +42,7 @@ class Candidates:
     facts: dict[int, ChunkFacts] = field(default_factory=dict)
     _seen: set[int] | None = None
 
-    def by_meaning(self, aim: Vectors, depth: int) -> dict[int, float]:
+    def by_meaning(self, aim: Vectors, depth: int) -> Scores:
         """Similarity by row, for the rows with the nearest ``depth`` texts."""
         matrix = self.snapshot.matrix
         similarities = matrix.similarities(aim)
@@ -52,12 +53,12 @@ class Candidates:
             rows = {int(matrix.rows[line]): float(similarities[line]) for line in nearest}
             kept = self._distinct(rows, depth)
             if len(nearest) < limit or len(self._contents(kept)) >= SCARCE * depth:
-                return kept
+                return Scores.of(kept, is_cut=len(nearest) == limit or len(kept) < len(rows))
             limit *= AGAIN
 
     def by_words(
         self, phrases: Sequence[str], depth: int, documents: Collection[int] | None
-    ) -> dict[int, float]:
+    ) -> Scores:
         """Score by row, for the rows with the ``depth`` texts that match best."""
         share = 1 - len(self.choice.hidden) / max(1, len(self.snapshot.matrix.rows))
         limit = round((depth + len(self.excluded)) * MORE / max(share, 1 / AGAIN**2))
@@ -69,36 +70,37 @@ class Candidates:
                 scores.setdefault(stand_in[row], score)
             kept = self._distinct(scores, depth)
             if len(matching) < limit or len(self._contents(kept)) >= SCARCE * depth:
-                return kept
+                return Scores.of(kept, is_cut=len(matching) == limit or len(kept) < len(scores))
             limit *= AGAIN
 
-    def each_text_once(
-        self, by_meaning: Mapping[int, float], by_words: Mapping[int, float]
-    ) -> tuple[dict[int, float], dict[int, float]]:
-        """Both lists with one row for each text: the copy that matches best."""
+    def each_text_once(self, ranked: Sequence[tuple[int, float]]) -> list[tuple[int, float]]:
+        """The ranked rows without those whose text comes before, on another page."""
 
-        def merit(row: int) -> tuple[bool, float, float, str]:
-            info = self.snapshot.infos.get(self.facts[row].document)
-            is_behind = self.choice.is_behind(self.facts[row].document)
-            path = info.path if info else ""
-            return is_behind, -by_words.get(row, 0.0), -by_meaning.get(row, 0.0), path
+        def order(item: tuple[int, float]) -> tuple[float, bool, str, int]:
+            row, score = item
+            document = self.facts[row].document
+            info = self.snapshot.infos.get(document)
+            return -score, self.choice.is_behind(document), info.path if info else "", row
 
-        chosen: dict[int, int] = {}
-        for row in sorted(by_meaning.keys() | by_words.keys(), key=merit):
-            chosen.setdefault(self.facts[row].content, row)
+        first: dict[int, tuple[int, float]] = {}
+        for item in sorted(ranked, key=order):
+            first.setdefault(self.facts[item[0]].content, item)
+        return list(first.values())
 
-        def folded(scores: Mapping[int, float]) -> dict[int, float]:
-            result: dict[int, float] = {}
-            for row, score in scores.items():
-                kept = chosen[self.facts[row].content]
-                result[kept] = max(score, result.get(kept, score))
-            return result
-
-        return folded(by_meaning), folded(by_words)
+    def leading(self, ranked: Sequence[tuple[int, float]], texts: int) -> list[int]:
+        """The first rows, until they have this many texts."""
+        contents: set[int] = set()
+        rows: list[int] = []
+        for row, _score in ranked:
+            contents.add(self.facts[row].content)
+            if len(contents) > texts:
+                break
+            rows.append(row)
+        return rows
 
     def documents(
         self, phrases: Sequence[str], depth: int, documents: Collection[int] | None
-    ) -> dict[int, float]:
+    ) -> Scores:
         """Score by document, for the pages that match best: of each the edition that leads."""
         limit = depth
         while True:
@@ -109,7 +111,7 @@ class Candidates:
                 if self.choice.allows(leader) and len(scores) < depth:
                     scores.setdefault(leader, score)
             if len(matching) < limit or len(scores) >= SCARCE * depth:
-                return scores
+                return Scores.of(scores, is_cut=len(matching) == limit)
             limit *= AGAIN
 
     def behind_current(self, ranked: Sequence[tuple[int, float]]) -> list[tuple[int, float]]:

@@ -12,7 +12,7 @@ from ingest.embedding.late_interaction import closeness
 from ingest.index.candidates import Candidates
 from ingest.index.changes_asked import asks_for_changes, closeness_to_changes
 from ingest.index.confidence import LEADING, Signals, read_signals
-from ingest.index.ranking import DEPTH, DOCUMENT_DEPTH, by_kind, fuse, raised
+from ingest.index.ranking import DEPTH, DOCUMENT_DEPTH, Scores, by_kind, fuse, raised
 from ingest.index.snapshot import Snapshot
 from ingest.store.document_tables import DocumentTables
 from ingest.store.terms import QueryTerms, query_terms
@@ -35,6 +35,7 @@ MAX_SENTENCES = 8
 """A query with more parts is embedded as a whole only: a pasted log has no sentences."""
 SHORTEST_SENTENCE = 15
 """A sentence of at most this many characters ("Any ideas?") has no meaning by itself."""
+
 
 @dataclass(frozen=True, slots=True)
 class Hit:
@@ -80,7 +81,7 @@ def query_vector(query: str, embedder: Embedder, *, with_tokens: bool = True) ->
         [whole], [tokens] = embedder.embed_tokens([query])
     else:
         [whole] = embedder.embed([query])
-    changes = partial(closeness_to_changes, whole, embedder)
+    changes = partial(closeness_to_changes, query, embedder)
     if not 1 < len(parts) <= MAX_SENTENCES:
         return QueryVector(whole, whole, tokens, changes)
     sentences = np.mean([embedder.embed([part])[0] for part in parts], axis=0)
@@ -106,30 +107,31 @@ def rank(
         return snapshot.frequencies[phrase]
 
     candidates = Candidates(snapshot, tables, snapshot.editions.choice(query, documents), excluded)
-    nearest = candidates.by_meaning(vector.aim, depth) if vector is not None else {}
+    by_meaning = candidates.by_meaning(vector.aim, depth) if vector is not None else Scores({})
     phrases = worth_matching(terms, frequency, len(matrix.rows))
-    matching = candidates.by_words(phrases, depth, documents)
-    by_meaning, by_keyword = candidates.each_text_once(nearest, matching)
+    by_keyword = candidates.by_words(phrases, depth, documents)
     facts = candidates.facts
 
-    similarity = _similarities(snapshot, vector, by_meaning | by_keyword)
+    similarity = _similarities(snapshot, vector, {*by_meaning.by_number, *by_keyword.by_number})
     document_of = {row: facts[row].document for row in similarity}
     by_document = candidates.documents(phrases, DOCUMENT_DEPTH, documents)
     scores = fuse(by_meaning, by_keyword)
     ranked = raised(scores, document_of, by_document)
     if vector is not None and vector.tokens is not None:
-        leading = tables.tokens.of_rows([row for row, _score in ranked[:SHARPENED]])
+        leading = tables.tokens.of_rows(candidates.leading(ranked, SHARPENED))
         for row, close in closeness(vector.tokens, leading).items():
             scores[row] += SHARPENING * close
         ranked = raised(scores, document_of, by_document)
-    ranked = candidates.behind_current(ranked)
+    ranked = candidates.behind_current(candidates.each_text_once(ranked))
     kinds = {row: facts[row].kind for row in similarity}
-    asks = "change log" in kinds.values() and asks_for_changes(query, vector and vector.changes)
+    asks = "change log" in kinds.values() and asks_for_changes(
+        query, vector.changes if vector else None
+    )
     ranked = by_kind(ranked, kinds, asks_for_changes=asks)
     signals = read_signals(
         terms,
         [row for row, _score in ranked[:LEADING]],
-        max((similarity[row] for row in by_meaning), default=0.0),
+        max((similarity[row] for row in by_meaning.by_number), default=0.0),
         frequency,
         tables.keywords,
         len(matrix.rows),

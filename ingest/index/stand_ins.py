@@ -1,8 +1,8 @@
-"""A question and the documents that it may be answered from -> the chunk that stands for each group.
+"""A question and the documents that may answer it -> the chunk that stands for each group.
 
-Nearly equal chunks of a page's editions are one candidate. The current edition stands for them, or the
-edition in the version that the question names. A translation stands for its page if the question is in
-its language, otherwise the original does.
+Nearly equal chunks of a page's editions are one candidate. The current edition stands for them, or
+the edition in the version that the question names. A translation stands for its page if the
+question is in its language, otherwise the original does.
 """
 
 from collections.abc import Collection, Iterable
@@ -41,7 +41,8 @@ class Choice:
     @property
     def hidden(self) -> Numbers:
         """Rows for which another row stands."""
-        return self.rows[self.rows != self.standing_for]
+        hidden: Numbers = self.rows[self.rows != self.standing_for]
+        return hidden
 
     def stand_in(self, rows: Collection[int]) -> dict[int, int]:
         """Row -> the row that stands for it, itself if it has no kin."""
@@ -62,7 +63,9 @@ class Choice:
         return found
 
     def allows(self, document: int) -> bool:
-        return self.allowed is None or (document < len(self.allowed) and bool(self.allowed[document]))
+        return self.allowed is None or (
+            document < len(self.allowed) and bool(self.allowed[document])
+        )
 
     def is_behind(self, document: int) -> bool:
         return document < len(self.behind) and bool(self.behind[document])
@@ -147,7 +150,9 @@ class Editions:
         if documents is not None:
             allowed = np.zeros_like(self.exists)
             allowed[[number for number in documents if number < len(allowed)]] = True
-        standing = np.where(self.versions == version, -1, self.standing) if version else self.standing
+        standing = (
+            np.where(self.versions == version, -1, self.standing) if version else self.standing
+        )
         if (self.languages != "").any():
             allowed = allowed & self._speaks(language, allowed)
         best = np.full(len(self.pages), _FAR)

@@ -1,7 +1,7 @@
 """At the end of an ingest: which documents are editions of one page, and which texts are the same.
 
-Paths, front matter and ``versions.json`` -> editions of all documents; chunks of the pages that have
-changed -> groups of nearly the same text. A run that changes nothing reads nothing but the
+Paths, front matter and ``versions.json`` -> editions of all documents; chunks of the pages that
+have changed -> groups of nearly the same text. A run that changes nothing reads nothing but the
 ``versions.json`` of the docs.
 """
 

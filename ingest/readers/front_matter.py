@@ -151,7 +151,9 @@ def _text(value: object) -> str:
 def _label(fields: dict[str, object], keys: tuple[str, ...]) -> str | None:
     """Return the first of these fields that is a short text without blanks, as a tag has to be."""
     labels = (_text(fields.get(key)) for key in keys)
-    return next((each for each in labels if each and len(each) < _LONGEST_TAG and " " not in each), None)
+    return next(
+        (each for each in labels if each and len(each) < _LONGEST_TAG and " " not in each), None
+    )
 
 
 def _list(value: object) -> list[str]:

@@ -224,9 +224,7 @@ class DocumentTables:
         """Return a document by its path, or else by the prefix of its chunk ids."""
         with self._database.reading() as db:
             row = db.execute(
-                document_rows.select(
-                    "path = :name OR prefix = :name ORDER BY path = :name DESC"
-                ),
+                document_rows.select("path = :name OR prefix = :name ORDER BY path = :name DESC"),
                 {"name": name},
             ).fetchone()
         return document_rows.stored(row) if row else None

@@ -1,8 +1,8 @@
 """Columns of documents and chunks that say which texts are the same: read and written.
 
-A document has its page, version, language and standing (``ingest.editions``). A chunk has the hash of
-its text alone (``content``), equal for copies, and its ``kin``: a number that the nearly equal chunks
-of one page's editions share. Both are empty where a document has no other edition.
+A document has its page, version, language and standing (``ingest.editions``). A chunk has the hash
+of its text alone (``content``), equal for copies, and its ``kin``: a number that the nearly equal
+chunks of one page's editions share, empty where there are none.
 """
 
 import json
@@ -157,7 +157,9 @@ class EditionTables:
                 " WHERE row IN (SELECT value FROM json_each(?))",
                 (json.dumps(list(rows)),),
             )
-            return {row: ChunkFacts(document, content, kind) for row, document, content, kind in stored}
+            return {
+                row: ChunkFacts(document, content, kind) for row, document, content, kind in stored
+            }
 
     def members(self, rows: Collection[int]) -> list[Member]:
         """All chunks whose text is that of one of these rows, or that are kin of one of them."""
@@ -165,7 +167,8 @@ class EditionTables:
         columns = (
             "SELECT row, document, content, kin, id, path, first_line, last_line, version,"
             " ifnull(standing, 0) FROM chunks JOIN documents ON number = document WHERE {0} IN"
-            " (SELECT {0} FROM chunks WHERE row IN (SELECT value FROM json_each(?)) AND {0} NOTNULL)"
+            " (SELECT {0} FROM chunks WHERE {0} NOTNULL"
+            " AND row IN (SELECT value FROM json_each(?)))"
         )
         with self._database.reading() as db:
             stored = {
@@ -173,9 +176,16 @@ class EditionTables:
                 for column in ("content", "kin")
                 for row in db.execute(columns.format(column), (asked,))
             }
-        return [Member(*row[:6], (row[6], row[7]), *row[8:]) for row in stored.values()]
+        return [_member(*row) for row in stored.values()]
 
 
 def _edition(row: Sequence[Any]) -> EditionRow:
-    version, language = json.loads(row[6] or "[null, null]")
-    return EditionRow(*row[:5], row[5] or 0, (version, language))
+    number, path, page, version, language, standing, stated = row
+    named = tuple(json.loads(stated or "[null, null]"))
+    return EditionRow(number, path, page, version, language, standing or 0, (named[0], named[1]))
+
+
+def _member(*row: Any) -> Member:
+    number, document, content, kin, id_, path, first, last, version, standing = row
+    lines = (first, last)
+    return Member(number, document, content, kin, id_, path, lines, version, standing)
