@@ -31,7 +31,7 @@ RELEASE = re.compile(
     r"|[^\w\n]{0,3}\[?unreleased\b",
     re.I,
 )
-LINK = re.compile(r"\]\(|<?\bhttps?://|\[\[")
+LINK = re.compile(r"\]\(|\[\[|`[^`\n]*+`")
 AWAY = re.compile(r"\bhttps?://")
 """A list of links to other sites is no navigation of these docs."""
 MANY_WORDS = 6
@@ -83,14 +83,9 @@ def _is_navigation(parsed: ParsedFile) -> bool:
         lines = sum(
             bool(line.strip()) for block in own for line in parsed.lines[block.start : block.end]
         )
-    leads_away = [
-        len(AWAY.findall(line)) * 2 > len(LINK.findall(line))
-        for block in own
-        for line in parsed.lines[block.start : block.end]
-        if LINK.search(line)
-    ]
-    is_outward = sum(leads_away) * 2 > len(leads_away)
-    return lines >= FEWEST_LINES and not is_outward and _has_links_only(parsed, own)
+    text = "\n".join(line for block in own for line in parsed.lines[block.start : block.end])
+    leads_away = len(AWAY.findall(text)) * 2 > len(LINK.findall(text))
+    return lines >= FEWEST_LINES and not leads_away and _has_links_only(parsed, own)
 
 
 def _is_list_of_pages(block: FileBlock, parsed: ParsedFile) -> bool:

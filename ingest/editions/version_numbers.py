@@ -40,13 +40,13 @@ def order_of(version: str) -> Order:
         if piece.isdigit():
             key.append((1, int(piece)))
         else:
-            key.append((1, math.inf) if piece == "x" else (-1, 0))
+            key.append((1, math.inf) if piece == "x" else (-1, ord(piece[0])))
     return (*key, (0, 0))
 
 
 def is_unreleased(version: str) -> bool:
     """Return True for a version before its release, such as ``2.0-rc1``."""
-    return (-1, 0) in order_of(version)
+    return any(kind < 0 for kind, _number in order_of(version))
 
 
 def asked_version(question: str, versions: Collection[str]) -> str | None:

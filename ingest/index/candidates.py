@@ -80,7 +80,8 @@ class Candidates:
             row, score = item
             document = self.facts[row].document
             info = self.snapshot.infos.get(document)
-            return -score, self.choice.is_behind(document), info.path if info else "", row
+            # Equal texts have equal scores, but for the last digits.
+            return -round(score, 4), self.choice.is_behind(document), info.path if info else "", row
 
         first: dict[int, tuple[int, float]] = {}
         for item in sorted(ranked, key=order):
