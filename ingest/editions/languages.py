@@ -11,7 +11,7 @@ from threading import Lock
 from langcodes import Language, tag_is_valid
 from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
-from ingest.editions.words import without_code
+from ingest.editions.text_words import without_code
 
 _TAG = re.compile(r"[A-Za-z]{2}(?:[-_][A-Za-z]{2,4}){0,2}")
 SURE = 0.8

@@ -16,10 +16,10 @@ from dataclasses import dataclass, field, replace
 
 from ingest.editions.edition import Edition, LayOut, Stated, TextOf
 from ingest.editions.near_copies import common_share
+from ingest.editions.text_words import words
 from ingest.editions.translations import Translations, translations
 from ingest.editions.trees import ENOUGH, Parts, Paths, sampled, shared
 from ingest.editions.version_numbers import Order, is_unreleased, order_of, version_of
-from ingest.editions.words import words
 
 CURRENT = ("latest", "stable", "current")
 COMING = ("next", "nightly", "dev", "devel", "develop", "main", "master", "edge", "canary",
@@ -27,6 +27,10 @@ COMING = ("next", "nightly", "dev", "devel", "develop", "main", "master", "edge"
 OLD = ("archive", "archived", "old", "legacy", "previous", "deprecated")
 SAME_PAGE = 0.3
 """Minimum share of common words of two texts that can be versions of one page."""
+LIKELY = 0.6
+"""The same where only the texts show it: the name of the folder is a number, or says little."""
+NEIGHBOURS = 4
+"""Number of folders on each side that a folder is compared with."""
 
 Released = Mapping[str, Sequence[str]]
 """Folder -> the versions that its ``versions.json`` lists, the current one first."""
@@ -137,7 +141,10 @@ class _Versions:
                 tree = within.setdefault(part, _Tree(parts[: place + 1], part, number, is_certain))
                 tree.pages[parts[place + 1 :]].extend(documents)
                 break
-        return [(prefix, list(found.values())) for prefix, found in sorted(trees.items())]
+        return [
+            (prefix, sorted(found.values(), key=_by_version))
+            for prefix, found in sorted(trees.items())
+        ]
 
     def _group(
         self, prefix: Parts, trees: Sequence[_Tree], placed: Mapping[Parts, list[str]]
@@ -152,8 +159,8 @@ class _Versions:
             group.base = base
         group.trees = [
             tree
-            for tree in trees
-            if tree.is_certain or self._is_held(tree, trees, group.base, placed)
+            for place, tree in enumerate(trees)
+            if tree.is_certain or self._is_held(place, trees, group.base, placed)
         ]
         return group
 
@@ -181,32 +188,43 @@ class _Versions:
 
     def _is_held(
         self,
-        tree: _Tree,
+        place: int,
         trees: Sequence[_Tree],
         base: Parts | None,
         placed: Mapping[Parts, list[str]],
     ) -> bool:
         """Return True if other folders hold the same pages, which a name alone does not show."""
+        tree = trees[place]
         pages = sampled(sorted(tree.pages))
-        for other in trees:
-            if other is not tree and len(shared(pages, other.pages)) >= ENOUGH * len(pages):
-                [page, *_] = shared(pages, other.pages)
-                if self._alike(tree.pages[page][0], other.pages[page][0]):
-                    return True
-        return base is not None and self._same_pages(tree, base, placed)
+        for other in (
+            *trees[max(0, place - NEIGHBOURS) : place],
+            *trees[place + 1 : place + 1 + NEIGHBOURS],
+        ):
+            same = shared(pages, other.pages)
+            if len(same) >= ENOUGH * len(pages) and self._alike(
+                tree.pages[same[0]][0], other.pages[same[0]][0], LIKELY
+            ):
+                return True
+        return base is not None and self._same_pages(tree, base, placed, LIKELY)
 
-    def _same_pages(self, tree: _Tree, base: Parts, placed: Mapping[Parts, list[str]]) -> bool:
+    def _same_pages(
+        self,
+        tree: _Tree,
+        base: Parts,
+        placed: Mapping[Parts, list[str]],
+        least: float = SAME_PAGE,
+    ) -> bool:
         """Return True if pages of the same path have words in common, too."""
         pages = [page for page in sampled(sorted(tree.pages)) if (*base, *page) in placed]
         if not pages:
             return False
         tried = pages[:: -(-len(pages) // 3)]
-        alike = [self._alike(tree.pages[p][0], placed[(*base, *p)][0]) for p in tried]
+        alike = [self._alike(tree.pages[p][0], placed[(*base, *p)][0], least) for p in tried]
         return 2 * sum(alike) >= len(alike)
 
-    def _alike(self, one: str, other: str) -> bool:
+    def _alike(self, one: str, other: str, least: float) -> bool:
         bags = [_bag(self.text_of(path)) for path in (one, other)]
-        return common_share(*bags) >= SAME_PAGE
+        return common_share(*bags) >= least
 
     def _released(self, prefix: Parts) -> Sequence[str]:
         for folder in (prefix[:-1], prefix):
@@ -247,6 +265,10 @@ def _ranked(tree: _Tree, released: Sequence[str]) -> tuple[str | None, Rank]:
     tier = 2 if is_unreleased(tree.version) else 1
     newest_first = tuple((-kind, -number) for kind, number in order_of(tree.version))
     return tree.version, (tier, 1, newest_first, name)
+
+
+def _by_version(tree: _Tree) -> tuple[Order, str]:
+    return order_of(tree.version or ""), tree.name
 
 
 def _bag(text: str) -> Counter[str]:

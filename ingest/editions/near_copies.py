@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from ingest.editions.words import words
+from ingest.editions.text_words import words
 
 ALIKE = 0.8
 """Minimum share of common words of two texts under the same headings."""

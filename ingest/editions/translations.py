@@ -61,6 +61,10 @@ def translations(
     for group in groups_found:
         _place(group, untagged, result)
     _settle_original(result, paths, text_of)
+    for path, tagged in taken.items():
+        if path in result.tags and tagged.language == result.original:
+            # A folder such as ai/ in English docs; it names a country where people speak English.
+            del result.tags[path], result.originals[path]
     return result
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from weakref import WeakKeyDictionary
 
-from ingest.editions.words import without_code
+from ingest.editions.text_words import without_code
 from ingest.embedding.embedder import Embedder
 from ingest.store.vectors import Vectors
 

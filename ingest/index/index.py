@@ -30,7 +30,7 @@ from ingest.index.confidence import confidence
 from ingest.index.filters import Filters, Membership, from_docs_root
 from ingest.index.live import LiveIndex
 from ingest.index.metadata import LastIngest
-from ingest.index.places import places_of
+from ingest.index.other_places import places_of
 from ingest.index.ranking import DEPTH
 from ingest.index.search import Hit, rank
 from ingest.index.snapshot import COLLECTION, OpenFolder

@@ -69,6 +69,8 @@ def test_a_list_of_versions_says_which_is_released() -> None:
         ("2024.05.01/report.md", "2024.05.02/report.md"),
         ("dev/tools.md", "ops/tools-of-ops.md", "latest/news.md"),
         ("1/minutes.md", "2/agenda.md"),
+        ("docs/overview.md", "docs/ai/overview.md", "docs/x.md"),
+        ("x.md", "en/x.md", "y.md"),
     ],
 )
 def test_other_folders_are_no_editions(paths: tuple[str, ...]) -> None:
@@ -108,6 +110,15 @@ def test_a_version_of_a_translation_is_an_edition_of_the_translated_page() -> No
     assert {edition.page for edition in found.values()} == {"docs/x.md"}
     assert [found[path].version for path in paths] == [None, "2.3", None, "2.3"]
     assert [found[path].language for path in paths] == [None, None, "zh", "zh"]
+
+
+def test_reports_by_number_are_no_versions_although_they_follow_one_form() -> None:
+    texts = {
+        "incidents/1/report.md": "Impact: the broker was full. Cause: a queue that nobody read.",
+        "incidents/2/report.md": "Impact: mails came late. Cause: an expired key of a relay.",
+    }
+    found = lay_out([*texts], {}, texts.__getitem__)
+    assert dict(found.editions) == {path: Edition(path) for path in texts}
 
 
 def test_front_matter_names_a_version_where_the_path_does_not() -> None:
