@@ -215,6 +215,10 @@ class Index:
         """Embed queries with this embedder from now on: it made the live index."""
         self._live.use(embedder)
 
+    def take_asked(self) -> set[int]:
+        """Numbers of documents without vectors that searches have returned since the last call."""
+        return self._live.take_asked()
+
     def warm(self) -> None:
         """Read the vectors now, so that the next search need not."""
         self._live.read(OpenFolder.snapshot)
