@@ -27,11 +27,12 @@ from ingest.errors import IndexMissing
 from ingest.index.calibration import threshold
 from ingest.index.confidence import confidence
 from ingest.index.filters import Filters, Membership, from_docs_root
+from ingest.index.growth import Growth
 from ingest.index.live import LiveIndex
 from ingest.index.metadata import LastIngest
 from ingest.index.ranking import DEPTH
 from ingest.index.search import Hit, rank
-from ingest.index.snapshot import COLLECTION, OpenFolder
+from ingest.index.snapshot import COLLECTION, OpenFolder, Snapshot
 from ingest.permalinks import permalink
 from ingest.settings import IndexSettings
 from ingest.store.document_tables import DocumentTables
@@ -53,6 +54,8 @@ class IndexStatus:
     """Documents of another revision: a run is writing them, or one did not end well."""
     collection: str | None = None
     embedder: str | None = None
+    growth: Growth | None = None
+    """What the first ingest has done so far; None if nothing notable is missing."""
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -63,7 +66,7 @@ class IndexStatus:
             "documents_of_another_revision": self.differing,
             "collection": self.collection,
             "embedder": self.embedder,
-        }
+        } | ({"growth": self.growth.to_json()} if self.growth else {})
 
 
 class Index:
@@ -144,13 +147,22 @@ class Index:
             depth=max(DEPTH, k or 0),
         )
         taken = _taken(live.tables, ranking.hits, k, budget)
+        if snapshot.growth:
+            self._ask_for(live.tables, snapshot, [hit.row for hit, _passage in taken])
         passages = tuple(
             replace(passage, score=hit.score, distance=hit.distance, url=self._link(passage))
             for hit, passage in taken
         )
         probability = confidence(ranking.signals) if passages else 0.0
         is_weak = not passages or probability < threshold(snapshot.meta)
-        return SearchResult(query, passages, is_weak, probability)
+        note = snapshot.growth.words if snapshot.growth else None
+        return SearchResult(query, passages, is_weak, probability, note)
+
+    def _ask_for(self, tables: DocumentTables, snapshot: Snapshot, rows: Sequence[int]) -> None:
+        """Let a running ingest make the vectors of these rows first."""
+        lines = snapshot.matrix.positions(rows)
+        missing = [row for row, line in zip(rows, lines, strict=True) if line is None]
+        self._live.ask_for(document for document, *_ in tables.origins(missing).values())
 
     def passages(self, ids: Sequence[str]) -> list[Passage]:
         """Return the chunks with these ids, in this order. Unknown ids are left out."""
@@ -191,9 +203,7 @@ class Index:
     def status(self) -> IndexStatus:
         """Size and age of the whole index, whatever the scope. Never raises IndexMissing."""
         try:
-            meta, (documents, chunks), differing = self._live.read(
-                lambda live: (live.tables.meta(), live.tables.counts(), live.tables.differing())
-            )
+            meta, (documents, chunks), differing, embedded = self._live.read(_facts)
         except IndexMissing:
             return IndexStatus()
         last = LastIngest.from_meta(meta)
@@ -202,9 +212,10 @@ class Index:
             ingested_at=last.ingested_at if last else None,
             documents=documents,
             chunks=chunks,
-            differing=differing,
+            differing=differing if last else 0,
             collection=meta.get(COLLECTION),
             embedder=last.embedder_name if last else None,
+            growth=Growth.of(meta, documents, chunks, embedded),
         )
 
     def rebuild_by(self, rebuild: Callable[[], object]) -> None:
@@ -261,6 +272,11 @@ def open_index(
         late_interaction=settings.late_interaction,
     )
     return Index(live, collections, link_template=settings.link_template)
+
+
+def _facts(live: OpenFolder) -> tuple[dict[str, str], tuple[int, int], int, int]:
+    tables = live.tables
+    return tables.meta(), tables.counts(), tables.differing(), tables.embedded.count()
 
 
 def _taken(

@@ -3,7 +3,7 @@
 import logging
 import threading
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TypeVar
 
@@ -123,7 +123,7 @@ class LiveIndex:
                 self._open.close()
                 self._open = None
 
-    def ask_for(self, documents: Collection[int]) -> None:
+    def ask_for(self, documents: Iterable[int]) -> None:
         """Remember documents, by number, that lack vectors and that a search has returned."""
         with self._lock:
             self._asked_for.update(documents)

@@ -31,6 +31,8 @@ class PlannedFile:
 class Plan:
     """The difference between the docs and the index."""
 
+    files: int = 0
+    """Number of files of the docs."""
     new: list[PlannedFile] = field(default_factory=list)
     """Files of documents that are not stored."""
     changed: list[PlannedFile] = field(default_factory=list)
@@ -54,7 +56,7 @@ def make_plan(
     ``without_vectors``: paths of stored documents with a chunk whose vector is missing.
     """
     prefixes = _prefixes([file.path for file in checkout.files])
-    plan = Plan(skipped=list(checkout.skipped))
+    plan = Plan(len(checkout.files), skipped=list(checkout.skipped))
     for file in checkout.files:
         before = stored.get(file.path)
         planned = PlannedFile(file, prefixes[file.path], signature_of(file))

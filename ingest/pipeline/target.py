@@ -48,6 +48,8 @@ class Target:
     may_wait: bool = False
     """True if another, sound index is live, so that this one need not replace it."""
     warnings: list[str] = field(default_factory=list)
+    is_first: bool = False
+    """True if no run has completed this index, and no sound one is live."""
     was_suspect: bool = False
     """True if files have changed since the last run, so that this run has checked them."""
     orphans: set[str] = field(default_factory=set)
@@ -139,8 +141,9 @@ class _Chooser:
             target.may_wait = is_sound
             if warning:
                 target.warnings.append(warning)
-        if LastIngest.from_meta(target.tables.meta()) is None:  # it was never complete
+        if LastIngest.from_meta(target.tables.meta()) is None:
             self._add_older(target)
+            target.is_first = not target.may_wait
         return target
 
     def _add_older(self, target: Target) -> None:
@@ -163,7 +166,7 @@ class _Chooser:
             meta = tables.meta()
             if IndexIdentity.from_meta(meta) != self.identity:
                 return None
-            if not is_checked and self.server is None:
+            if self.server is None:
                 check_file(folder.chroma)
             store = stack.enter_context(open_store(folder.chroma, self.server, meta[COLLECTION]))
             target = Target(self.data_dir, self.server, folder, tables, store)

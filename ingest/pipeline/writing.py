@@ -17,6 +17,7 @@ from ingest.documents import Chunk, Origin, Skipped
 from ingest.embedding.embedder import Embedder, TokenEmbedder
 from ingest.embedding.late_interaction import packed
 from ingest.errors import DocsRepoError, EmbedderError
+from ingest.index.growth import READING
 from ingest.pipeline.plan import Plan, PlannedFile
 from ingest.pipeline.reading import ReadDocument, Reading
 from ingest.pipeline.reuse import StoredVectors
@@ -81,11 +82,15 @@ class Writing:
 
     def write_words(self, plan: Plan) -> None:
         """Write the rows of new documents: from now on their words can be searched."""
+        if self.target.is_first:
+            self.target.tables.set_meta({READING: str(plan.files)})
         for done, planned in enumerate(plan.new, len(plan.changed)):
             self._listen("read", done, len(plan.changed) + len(plan.new))
             if document := self.reading.first(planned):
                 self._write_rows(document, "missing")
                 self.target.answer()
+        if self.target.is_first:
+            self.target.tables.set_meta({READING: "0"})
 
     def write_vectors(self, plan: Plan) -> None:
         """Make the missing vectors, and write the changed documents with theirs."""
@@ -216,7 +221,7 @@ class Writing:
                 lambda count: self._listen("embed", before + count, self._total),
             )
         except EmbedderError:
-            vectors = {}
+            vectors: dict[str, Vectors] = {}
             for hash_, text in texts.items():
                 try:
                     vectors |= self._embed({hash_: text}, lambda _count: None)

@@ -19,6 +19,7 @@ from ingest.sources import ChromaServer
 from ingest.store.chroma import (
     ChromaCollection,
     ClientAPI,
+    CreateHNSWConfiguration,
     check_file,
     close_client,
     lost,
@@ -30,6 +31,9 @@ from ingest.store.chroma import (
 Vectors = npt.NDArray[np.float32]
 T = TypeVar("T")
 
+_GRAPH: CreateHNSWConfiguration = {"space": "cosine", "max_neighbors": 2, "ef_construction": 2}
+"""The smallest graph that Chroma builds: nobody searches it, and a larger one takes more of the
+time of an ingest the larger the index is."""
 READ_BATCH = 1000
 """Maximum number of ids in one request."""
 
@@ -148,7 +152,7 @@ def open_store(
                     name,
                     embedding_function=None,
                     metadata={"embedder": embedder},
-                    configuration={"hnsw": {"space": "cosine"}},
+                    configuration={"hnsw": _GRAPH},
                 )
             return Store(client, collection, folder, server)
         except BaseException:
