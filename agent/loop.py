@@ -133,7 +133,7 @@ class Agent:
         try:
             status = self._index.status()
             revision = status.revision.label if status.revision else None
-            version = f"{revision} {status.ingested_at} {version}"
+            version = f"{revision} {status.ingested_at} {status.growth} {version}"
             corpus = self._corpus(version, index)
         except IngestError as error:
             log.warning("index: %s", error)

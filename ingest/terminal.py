@@ -7,6 +7,7 @@ text for people passes a ``VisibleConsole``.
 import json
 import re
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -51,11 +52,13 @@ def _escaped(match: re.Match[str]) -> str:
 
 
 @contextmanager
-def progress_bar(console: VisibleConsole | None = None) -> Iterator[ShowProgress]:
+def progress_bar(
+    console: VisibleConsole | None = None, clock: Callable[[], float] = time.monotonic
+) -> Iterator[ShowProgress]:
     """Yield a function that shows progress: in a bar, or in lines outside a terminal."""
     console = console or VisibleConsole(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    pace = Pace()
+    pace = Pace(clock)
     with Progress(
         *columns,
         TimeElapsedColumn(),

@@ -96,9 +96,9 @@ class Index:
         if not self._membership.collections:
             return ()
         try:
-            paths = self._live.read(lambda live: live.tables.documents())
+            paths = self._live.read(lambda live: live.tables.paths())
         except IndexMissing:
-            paths = {}
+            paths = []
         sizes = Counter(name for path in paths for name in self._membership.names(path))
         return tuple(
             CollectionInfo(name, collection.description, sizes[name])
@@ -199,6 +199,11 @@ class Index:
             for path, document in stored.items()
             if path.startswith(prefix) and self._is_in_scope(path)
         ]
+
+    def infos(self, paths: Collection[str]) -> dict[str, DocumentInfo]:
+        """Facts about those of the paths that are documents in scope, by path."""
+        stored = self._live.read(lambda live: live.tables.documents(paths)) if paths else {}
+        return {path: one.info for path, one in stored.items() if self._is_in_scope(path)}
 
     def status(self) -> IndexStatus:
         """Size and age of the whole index, whatever the scope. Never raises IndexMissing."""

@@ -221,11 +221,18 @@ class DocumentTables:
 
     # -- reading
 
-    def documents(self) -> dict[str, StoredDocument]:
-        """All documents by path."""
+    def documents(self, paths: Collection[str] | None = None) -> dict[str, StoredDocument]:
+        """All documents, or those with these paths, by path."""
+        listed = "" if paths is None else "WHERE path IN (SELECT value FROM json_each(:paths))"
         with self._database.reading() as db:
-            stored = map(_document, db.execute(f"{_DOCUMENTS} ORDER BY path").fetchall())
-        return {document.info.path: document for document in stored}
+            rows = db.execute(
+                f"{_DOCUMENTS} {listed} ORDER BY path", {"paths": json.dumps(list(paths or ()))}
+            )
+            return {document.info.path: document for document in map(_document, rows)}
+
+    def paths(self) -> list[str]:
+        with self._database.reading() as db:
+            return [path for (path,) in db.execute("SELECT path FROM documents")]
 
     def document(self, name: str) -> StoredDocument | None:
         """Return a document by its path, or else by the prefix of its chunk ids."""
