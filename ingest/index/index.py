@@ -96,9 +96,9 @@ class Index:
         if not self._membership.collections:
             return ()
         try:
-            paths = self._live.read(lambda live: live.tables.paths())
+            paths = self._live.read(lambda live: live.tables.signatures())
         except IndexMissing:
-            paths = []
+            paths = {}
         sizes = Counter(name for path in paths for name in self._membership.names(path))
         return tuple(
             CollectionInfo(name, collection.description, sizes[name])

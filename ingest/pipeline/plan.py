@@ -11,7 +11,6 @@ from ingest.chunks.chunker import chunk_prefix
 from ingest.documents import Skipped
 from ingest.errors import LargeDeletion
 from ingest.repo import Checkout, File
-from ingest.store.document_tables import StoredDocument
 
 SMALL_DELETION = 5
 """Fewer documents than this may always be deleted, unless they are all of them."""
@@ -49,11 +48,12 @@ class Plan:
 
 
 def make_plan(
-    checkout: Checkout, stored: Mapping[str, StoredDocument], without_vectors: Collection[str]
+    checkout: Checkout, stored: Mapping[str, tuple[str, str]], without_vectors: Collection[str]
 ) -> Plan:
     """Compare the files with the stored documents.
 
-    ``without_vectors``: paths of stored documents with a chunk whose vector is missing.
+    ``stored``: their prefix and signature, by path. ``without_vectors``: paths of stored documents
+    with a chunk whose vector is missing.
     """
     prefixes = _prefixes([file.path for file in checkout.files])
     plan = Plan(len(checkout.files), skipped=list(checkout.skipped))
@@ -62,7 +62,7 @@ def make_plan(
         planned = PlannedFile(file, prefixes[file.path], signature_of(file))
         if before is None:
             plan.new.append(planned)
-        elif (before.signature, before.prefix) != (planned.signature, planned.prefix):
+        elif before != (planned.prefix, planned.signature):
             plan.changed.append(planned)
         elif file.path in without_vectors:
             plan.without_vectors.append(planned)
@@ -87,19 +87,20 @@ def _prefixes(paths: Collection[str]) -> dict[str, str]:
 def refuse_large_deletion(
     checkout: Checkout,
     unreadable: Collection[str],
-    answering: Mapping[str, StoredDocument],
+    answering: Mapping[str, tuple[str, str]],
     largest_share: float,
 ) -> None:
     """Raise LargeDeletion if a mistake in repo or settings is likelier than a clean-up.
 
-    ``unreadable``: paths of files that are no documents any more.
+    ``unreadable``: paths of files that are no documents any more. ``answering``: prefix and
+    signature of the documents of the live index, by path.
     """
     remaining = {file.path for file in checkout.files}.difference(unreadable)
     moved = {file.fingerprint for file in checkout.files if file.path not in answering}
     lost = [
         path
-        for path, document in answering.items()
-        if path not in remaining and document.signature.split()[0] not in moved
+        for path, (_prefix, signature) in answering.items()
+        if path not in remaining and signature.split()[0] not in moved
     ]
     if not lost or (len(lost) < SMALL_DELETION and remaining):
         return

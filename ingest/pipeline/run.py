@@ -58,7 +58,7 @@ def run_ingest(
         closing(open_target(settings.data_dir, settings.chroma_server, identity)) as target,
     ):
         questions = read_self_test(checkout)
-        stored = target.tables.documents()
+        stored = target.tables.signatures()
         before = SelfTestOutcome.from_meta(target.answering_meta())
         plan = make_plan(checkout, stored, target.tables.embedded.missing_documents())
         reading = Reading(checkout, embedder.fits)

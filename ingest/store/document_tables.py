@@ -230,9 +230,11 @@ class DocumentTables:
             )
             return {document.info.path: document for document in map(_document, rows)}
 
-    def paths(self) -> list[str]:
+    def signatures(self) -> dict[str, tuple[str, str]]:
+        """Prefix and signature of all documents, by path."""
         with self._database.reading() as db:
-            return [path for (path,) in db.execute("SELECT path FROM documents")]
+            rows = db.execute("SELECT path, prefix, signature FROM documents ORDER BY path")
+            return {path: (prefix, signature) for path, prefix, signature in rows}
 
     def document(self, name: str) -> StoredDocument | None:
         """Return a document by its path, or else by the prefix of its chunk ids."""
