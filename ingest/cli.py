@@ -10,9 +10,9 @@ from typing import Annotated, Any
 import typer
 
 from ingest.documents import DEFAULT_BUDGET
-from ingest.pace import described
 from ingest.settings import IndexSettings, read_settings
 from ingest.terminal import AsJson, DataDir, VisibleConsole, print_json
+from ingest.time_to_go import described
 
 # Modules that load Chroma, which takes a second, are imported in the commands that need them.
 

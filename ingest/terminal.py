@@ -19,7 +19,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.segment import Segment
 
 from ingest.invisible import HIDDEN, without_hidden
-from ingest.pace import STAGES, Pace, rough_time
+from ingest.time_to_go import STAGES, Pace, rough_time
 
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")]
 DataDir = Annotated[

@@ -25,9 +25,9 @@ from ingest.documents import (
 from ingest.embedding.embedder import Embedder, open_embedder
 from ingest.errors import IndexMissing
 from ingest.index.calibration import threshold
+from ingest.index.completeness import Growth
 from ingest.index.confidence import confidence
 from ingest.index.filters import Filters, Membership, from_docs_root
-from ingest.index.growth import Growth
 from ingest.index.live import LiveIndex
 from ingest.index.metadata import LastIngest
 from ingest.index.ranking import DEPTH
@@ -202,8 +202,9 @@ class Index:
 
     def infos(self, paths: Collection[str]) -> dict[str, DocumentInfo]:
         """Facts about those of the paths that are documents in scope, by path."""
-        stored = self._live.read(lambda live: live.tables.documents(paths)) if paths else {}
-        return {path: one.info for path, one in stored.items() if self._is_in_scope(path)}
+        wanted = [path for path in paths if self._is_in_scope(path)]
+        stored = self._live.read(lambda live: [live.tables.document(path) for path in wanted])
+        return {one.info.path: one.info for one in stored if one}
 
     def status(self) -> IndexStatus:
         """Size and age of the whole index, whatever the scope. Never raises IndexMissing."""

@@ -15,8 +15,8 @@ from functools import cached_property
 
 from ingest.documents import DocumentInfo
 from ingest.errors import IndexDamaged, IndexLocked, StoreAway
+from ingest.index.completeness import Growth
 from ingest.index.folders import IndexFolder
-from ingest.index.growth import Growth
 from ingest.index.matrix import Matrix, brought_up_to_date
 from ingest.sources import ChromaServer
 from ingest.store.document_tables import DocumentTables

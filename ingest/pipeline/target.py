@@ -1,9 +1,10 @@
 """The index folder that an ingest writes into, and the stored vectors that it reuses.
 
 An ingest writes into the live folder if that folder is sound and was built with the current
-embedder, chunker and schema. Otherwise the ingest writes into a second folder. Searches read the
-live folder until the second one is complete and replaces it. A second folder that an earlier run
-left unfinished is continued. ``ingest.index.folders`` draws the states of a folder.
+embedder, chunker and schema. Otherwise the ingest writes into a second folder. Searches read a
+sound live folder until the second one is complete and replaces it; without a sound one they read
+the second as it grows. A second folder that an earlier run left unfinished is continued.
+``ingest.index.folders`` draws the states of a folder.
 """
 
 import logging

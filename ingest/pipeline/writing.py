@@ -17,7 +17,7 @@ from ingest.documents import Chunk, Origin, Skipped
 from ingest.embedding.embedder import Embedder, TokenEmbedder
 from ingest.embedding.late_interaction import packed
 from ingest.errors import DocsRepoError, EmbedderError
-from ingest.index.growth import READING
+from ingest.index.completeness import READING
 from ingest.pipeline.plan import Plan, PlannedFile
 from ingest.pipeline.reading import ReadDocument, Reading
 from ingest.pipeline.reuse import StoredVectors

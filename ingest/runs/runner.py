@@ -8,10 +8,10 @@ from ingest.documents import IngestReport
 from ingest.embedding.embedder import Embedder, open_embedder
 from ingest.errors import FootnoteError, IngestError
 from ingest.index import Index
-from ingest.pace import Pace
 from ingest.pipeline.run import IngestProgress, ProgressListener, run_ingest
 from ingest.runs.record import IngestRuns
 from ingest.settings import IndexSettings
+from ingest.time_to_go import Pace
 
 _RECORD_EVERY_SECONDS = 0.3
 _OVERRIDES = ("docs_repo", "docs_branch", "docs_root", "docs_include", "docs_exclude")

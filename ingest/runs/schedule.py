@@ -23,12 +23,12 @@ from ingest.data_folder import own_again
 from ingest.embedding.embedder import Embedder
 from ingest.errors import DataFolderError, FootnoteError, IngestError, SettingsError
 from ingest.index import Index
-from ingest.pace import Pace
 from ingest.pipeline.run import IngestProgress, ProgressListener
 from ingest.runs.outage import Outage
 from ingest.runs.record import IngestRuns, Reason
 from ingest.runs.runner import IngestStopped, Runner
 from ingest.settings import IndexSettings
+from ingest.time_to_go import Pace
 
 log = logging.getLogger(__name__)
 

@@ -221,14 +221,11 @@ class DocumentTables:
 
     # -- reading
 
-    def documents(self, paths: Collection[str] | None = None) -> dict[str, StoredDocument]:
-        """All documents, or those with these paths, by path."""
-        listed = "" if paths is None else "WHERE path IN (SELECT value FROM json_each(:paths))"
+    def documents(self) -> dict[str, StoredDocument]:
+        """All documents by path."""
         with self._database.reading() as db:
-            rows = db.execute(
-                f"{_DOCUMENTS} {listed} ORDER BY path", {"paths": json.dumps(list(paths or ()))}
-            )
-            return {document.info.path: document for document in map(_document, rows)}
+            stored = map(_document, db.execute(f"{_DOCUMENTS} ORDER BY path").fetchall())
+        return {document.info.path: document for document in stored}
 
     def signatures(self) -> dict[str, tuple[str, str]]:
         """Prefix and signature of all documents, by path."""

@@ -2,8 +2,8 @@
 
 import io
 
-from ingest.pace import Pace, described
 from ingest.terminal import VisibleConsole, progress_bar
+from ingest.time_to_go import Pace, described
 
 
 class Clock:
