@@ -133,8 +133,10 @@ class Agent:
         try:
             status = self._index.status()
             revision = status.revision.label if status.revision else None
-            version = f"{revision} {status.ingested_at} {status.growth} {version}"
-            corpus = self._corpus(version, index)
+            version = f"{revision} {status.ingested_at} {version}"
+            pages = status.documents if status.growth else ""
+            corpus = self._corpus(f"{version} {pages}", index)
+            version += f" {status.growth}"
         except IngestError as error:
             log.warning("index: %s", error)
         except Exception:  # the answer reports the failure, if it needs the index

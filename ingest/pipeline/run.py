@@ -69,6 +69,8 @@ def run_ingest(
             answering = target.answering_documents()
             share = settings.max_deleted_share
             refuse_large_deletion(checkout, reading.unreadable, answering, share)
+        if not target.may_wait:
+            index.use(embedder)  # searches need not open a second one meanwhile
         writing.write_words(plan)
         reading.check()
         writing.write_vectors(plan)

@@ -11,6 +11,7 @@ import sqlite3
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -298,7 +299,8 @@ class DocumentTables:
             return [passage_rows.passage(columns) for _row, *columns in rows]
 
 
-def _document(columns: Sequence[Any]) -> StoredDocument:
+@lru_cache(maxsize=65_536)  # a search with filters reads all rows after each change of one
+def _document(columns: tuple[Any, ...]) -> StoredDocument:
     number, path, prefix, signature, title, owner, tags, updated_at = columns
     return StoredDocument(
         number=number,
