@@ -60,7 +60,7 @@ class Candidates:
         self, phrases: Sequence[str], depth: int, documents: Collection[int] | None
     ) -> Scores:
         """Score by row, for the rows with the ``depth`` texts that match best."""
-        share = 1 - len(self.choice.hidden) / max(1, len(self.snapshot.matrix.rows))
+        share = 1 - len(self.choice.hidden) / max(1, self.snapshot.chunks)
         limit = round((depth + len(self.excluded)) * MORE / max(share, 1 / AGAIN**2))
         while True:
             matching = self.tables.keywords.match(phrases, limit, documents)
@@ -78,10 +78,9 @@ class Candidates:
 
         def order(item: tuple[int, float]) -> tuple[float, bool, str, int]:
             row, score = item
-            document = self.facts[row].document
-            info = self.snapshot.infos.get(document)
+            facts = self.facts[row]
             # Equal texts have equal scores, but for the last digits.
-            return -round(score, 4), self.choice.is_behind(document), info.path if info else "", row
+            return -round(score, 4), self.choice.is_behind(facts.document), facts.path, row
 
         first: dict[int, tuple[int, float]] = {}
         for item in sorted(ranked, key=order):

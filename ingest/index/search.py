@@ -12,7 +12,15 @@ from ingest.embedding.late_interaction import closeness
 from ingest.index.candidates import Candidates
 from ingest.index.changes_asked import asks_for_changes, closeness_to_changes
 from ingest.index.confidence import LEADING, Signals, read_signals
-from ingest.index.ranking import DEPTH, DOCUMENT_DEPTH, Scores, by_kind, fuse, raised
+from ingest.index.ranking import (
+    DEPTH,
+    DOCUMENT_DEPTH,
+    VECTOR_WEIGHT,
+    Scores,
+    by_kind,
+    fuse,
+    raised,
+)
 from ingest.index.snapshot import Snapshot
 from ingest.store.document_tables import DocumentTables
 from ingest.store.terms import QueryTerms, query_terms
@@ -108,7 +116,7 @@ def rank(
 
     candidates = Candidates(snapshot, tables, snapshot.editions.choice(query, documents), excluded)
     by_meaning = candidates.by_meaning(vector.aim, depth) if vector is not None else Scores({})
-    phrases = worth_matching(terms, frequency, len(matrix.rows))
+    phrases = worth_matching(terms, frequency, snapshot.chunks)
     by_keyword = candidates.by_words(phrases, depth, documents)
     facts = candidates.facts
 
@@ -116,6 +124,10 @@ def rank(
     document_of = {row: facts[row].document for row in similarity}
     by_document = candidates.documents(phrases, DOCUMENT_DEPTH, documents)
     scores = fuse(by_meaning, by_keyword)
+    matching = list(by_keyword.by_number)
+    for row, line in zip(matching, matrix.positions(matching), strict=True):
+        if line is None:  # its words are all that speaks for it
+            scores[row] /= 1 - VECTOR_WEIGHT
     ranked = raised(scores, document_of, by_document)
     if vector is not None and vector.tokens is not None:
         leading = tables.tokens.of_rows(candidates.leading(ranked, SHARPENED))
@@ -134,7 +146,8 @@ def rank(
         max((similarity[row] for row in by_meaning.by_number), default=0.0),
         frequency,
         tables.keywords,
-        len(matrix.rows),
+        snapshot.chunks,
+        has_vectors=vector is not None and snapshot.has_vectors,
     )
     differing = candidates.differing(ranked)
     similarity |= _similarities(snapshot, vector, [row for row, _score in differing])
@@ -162,5 +175,5 @@ def _similarities(
     if vector is not None:
         for row, line in zip(rows, matrix.positions(rows), strict=True):
             if line is not None:
-                similarity[row] = float(matrix.vectors[line] @ vector.whole)
+                similarity[row] = float(matrix.vector(line) @ vector.whole)
     return similarity

@@ -85,8 +85,7 @@ class Editions:
     standing: Numbers
     languages: npt.NDArray[np.str_]
     versions: npt.NDArray[np.str_]
-    exists: Flags
-    """The five by document number; a page's number is that of one of its documents."""
+    """The four by document number; a page's number is that of one of its documents."""
     rows: Numbers
     kin: Numbers
     documents: Numbers
@@ -96,27 +95,27 @@ class Editions:
 
     @staticmethod
     def of(
-        rows: Iterable[EditionRow], kin: Collection[tuple[int, int, int]], original: str | None
+        rows: Iterable[EditionRow],
+        kin: Collection[tuple[int, int, int]],
+        original: str | None,
+        largest: int,
     ) -> "Editions":
-        stored = list(rows)
-        size = max((row.number for row in stored), default=0) + 1
+        """``rows``: the documents with other editions; those up to ``largest`` beside them have none."""
+        size = largest + 1
         pages, standing = np.arange(size), np.zeros(size, dtype=np.int64)
         languages, versions = [""] * size, [""] * size
-        exists = np.zeros(size, dtype=np.bool_)
         first: dict[str, int] = {}
-        for row in stored:
+        for row in rows:
             pages[row.number] = first.setdefault(row.page or row.path, row.number)
             standing[row.number] = row.standing
             languages[row.number] = row.language or ""
             versions[row.number] = row.version or ""
-            exists[row.number] = True
         columns = np.array(list(kin), dtype=np.int64).reshape(-1, 3)
         return Editions(
             pages,
             standing,
             np.array(languages),
             np.array(versions),
-            exists,
             columns[:, 0],
             columns[:, 1],
             columns[:, 2],
@@ -146,14 +145,15 @@ class Editions:
     def _chosen(
         self, version: str | None, language: str | None, documents: Collection[int] | None
     ) -> Choice:
-        allowed = self.exists
+        allowed = np.ones(len(self.pages), dtype=np.bool_)
         if documents is not None:
-            allowed = np.zeros_like(self.exists)
+            allowed = np.zeros(len(self.pages), dtype=np.bool_)
             allowed[[number for number in documents if number < len(allowed)]] = True
         standing = (
             np.where(self.versions == version, -1, self.standing) if version else self.standing
         )
-        if (self.languages != "").any():
+        has_translations = bool((self.languages != "").any())
+        if has_translations:
             allowed = allowed & self._speaks(language, allowed)
         best = np.full(len(self.pages), _FAR)
         np.minimum.at(best, self.pages[allowed], standing[allowed])
@@ -163,7 +163,7 @@ class Editions:
         by_page[self.pages[leads]] = np.flatnonzero(leads)
         leading = np.where(allowed & (by_page[self.pages] >= 0), by_page[self.pages], leading)
         choice = Choice(
-            allowed=None if documents is None and allowed is self.exists else allowed,
+            allowed=None if documents is None and not has_translations else allowed,
             behind=allowed & (standing > best[self.pages]),
             leading=leading,
             pages=self.pages,

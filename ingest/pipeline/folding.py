@@ -13,24 +13,23 @@ from functools import lru_cache
 from ingest.editions.edition import Stated
 from ingest.editions.lay_outs import lay_out, version_folders
 from ingest.editions.near_copies import EditionChunk, grouped
+from ingest.index.snapshot import EDITIONS
 from ingest.repo import Checkout
 from ingest.store.document_tables import DocumentTables
 from ingest.store.edition_tables import EditionRow
-
-EDITIONS = "editions"
-"""Metadata key of what the editions were made from; its ``original`` is the originals' language."""
 
 Family = tuple[str, str | None]
 """Page and language."""
 
 
-def fold(tables: DocumentTables, checkout: Checkout, changed: Collection[str]) -> None:
+def fold(tables: DocumentTables, checkout: Checkout) -> None:
     """Bring the editions and the groups of their chunks up to date.
 
-    ``changed``: paths of the documents that this run has written or deleted.
+    A document that was written has no page until then, nor have those whose edition was deleted.
     """
     before = json.loads(tables.meta().get(EDITIONS, "null"))
-    if before and not changed and before["released"] == _released(checkout, before["folders"]):
+    is_known = before and before["released"] == _released(checkout, before["folders"])
+    if is_known and not tables.editions.are_stale():
         return
     rows = tables.editions.rows()
     paths = [row.path for row in rows]
@@ -49,7 +48,6 @@ def fold(tables: DocumentTables, checkout: Checkout, changed: Collection[str]) -
         families[own.page, own.language].append(new)
         if new != row:
             moved.append((own.page, own.version, own.language, own.standing, row.number))
-        if new != row or row.path in changed:
             stale.add((own.page, own.language))
     kin: dict[int, int | None] = {}
     for family in stale:

@@ -1,9 +1,9 @@
 """Rows of documents -> StoredDocuments, and DocumentInfos -> the columns of rows."""
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from ingest.documents import DocumentInfo
@@ -28,7 +28,8 @@ def select(condition: str) -> str:
     )
 
 
-def stored(columns: Sequence[Any]) -> StoredDocument:
+@lru_cache(maxsize=65_536)  # a search with filters reads all rows after each change of one
+def stored(columns: tuple[Any, ...]) -> StoredDocument:
     """The columns of ``select`` -> a StoredDocument."""
     number, path, prefix, signature, title, owner, tags, updated_at, version, language = columns
     return StoredDocument(

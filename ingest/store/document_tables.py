@@ -9,13 +9,24 @@ row.
 import json
 import sqlite3
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 from ingest.documents import Chunk, DocumentInfo, Origin, Passage
-from ingest.store import document_rows, edition_tables, keywords, origins, passage_rows, tokens
+from ingest.store import (
+    document_rows,
+    edition_tables,
+    embedded_rows,
+    generation,
+    keywords,
+    origins,
+    passage_rows,
+    tokens,
+)
 from ingest.store.document_rows import StoredDocument
 from ingest.store.edition_tables import EditionTables
+from ingest.store.embedded_rows import EmbeddedRows
 from ingest.store.keywords import Keywords
 from ingest.store.sqlite import Database, damaged
 from ingest.store.tokens import Tokens
@@ -68,6 +79,8 @@ class ChunkChanges:
     updated: int = 0
     deleted: int = 0
     unchanged: int = 0
+    gone: tuple[str, ...] = field(default=(), compare=False)
+    """Ids of the rows that were deleted or replaced."""
 
 
 class DocumentTables:
@@ -75,6 +88,7 @@ class DocumentTables:
 
     def __init__(self, path: Path, *, create: bool = False) -> None:
         schema = _SCHEMA + edition_tables.SCHEMA + keywords.SCHEMA + tokens.SCHEMA
+        schema += embedded_rows.SCHEMA
         self._database = Database(
             path,
             schema=schema if create else None,
@@ -83,6 +97,7 @@ class DocumentTables:
         self.editions = EditionTables(self._database)
         self.keywords = Keywords(self._database)
         self.tokens = Tokens(self._database)
+        self.embedded = EmbeddedRows(self._database)
 
     def check(self) -> None:
         """Raise IndexDamaged when the file is not a sound database, IndexLocked when it is held."""
@@ -124,8 +139,7 @@ class DocumentTables:
     def generation(self) -> int:
         """Number that grows with every write."""
         with self._database.reading() as db:
-            row = db.execute("SELECT value FROM meta WHERE key = 'generation'").fetchone()
-        return int(row[0]) if row else 0
+            return generation.read(db)
 
     def counts(self) -> tuple[int, int]:
         """Numbers of documents and of chunks."""
@@ -150,6 +164,7 @@ class DocumentTables:
         signature: str,
         chunks: Sequence[Chunk],
         origin: Origin | None = None,
+        vectors: Literal["stored", "missing"] = "stored",
     ) -> ChunkChanges:
         """Replace a document's chunks by these; rows of unchanged chunks stay."""
         with self._database.writing() as db:
@@ -159,7 +174,7 @@ class DocumentTables:
                 " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (path) DO UPDATE SET"
                 " prefix = excluded.prefix, signature = excluded.signature,"
                 " title = excluded.title, owner = excluded.owner, tags = excluded.tags,"
-                " updated_at = excluded.updated_at, stated = excluded.stated,"
+                " updated_at = excluded.updated_at, stated = excluded.stated, page = NULL,"
                 " origin = excluded.origin RETURNING number",
                 (
                     info.path,
@@ -190,13 +205,16 @@ class DocumentTables:
                 else:
                     _insert_row(db, number, chunk)
             keywords.write_document(db, number, chunks)
-            _grow_generation(db)
+            if vectors == "stored":
+                embedded_rows.add(db, [info.path])
+            generation.grow(db)
         updated = len(stale.keys() & wanted.keys())
         return ChunkChanges(
             added=len(wanted.keys() - stored.keys()),
             updated=updated,
             deleted=len(stale) - updated,
             unchanged=len(stored) - len(stale),
+            gone=tuple(stale),
         )
 
     def delete(self, path: str) -> ChunkChanges:
@@ -204,13 +222,14 @@ class DocumentTables:
         with self._database.writing() as db:
             row = db.execute("SELECT number FROM documents WHERE path = ?", (path,)).fetchone()
             number = row[0] if row else 0
-            stored = db.execute("SELECT row FROM chunks WHERE document = ?", (number,))
-            rows = [row for (row,) in stored]
+            stored = db.execute("SELECT row, id FROM chunks WHERE document = ?", (number,))
+            rows = dict(stored.fetchall())
             _delete_rows(db, rows)
             keywords.delete_document(db, number)
+            edition_tables.forget_page(db, path)
             db.execute("DELETE FROM documents WHERE number = ?", (number,))
-            _grow_generation(db)
-        return ChunkChanges(deleted=len(rows))
+            generation.grow(db)
+        return ChunkChanges(deleted=len(rows), gone=tuple(rows.values()))
 
     # -- reading
 
@@ -219,6 +238,12 @@ class DocumentTables:
         with self._database.reading() as db:
             stored = map(document_rows.stored, db.execute(document_rows.select("1 ORDER BY path")))
             return {document.info.path: document for document in stored}
+
+    def signatures(self) -> dict[str, tuple[str, str]]:
+        """Prefix and signature of all documents, by path."""
+        with self._database.reading() as db:
+            rows = db.execute("SELECT path, prefix, signature FROM documents ORDER BY path")
+            return {path: (prefix, signature) for path, prefix, signature in rows}
 
     def document(self, name: str) -> StoredDocument | None:
         """Return a document by its path, or else by the prefix of its chunk ids."""
@@ -236,11 +261,6 @@ class DocumentTables:
                 "SELECT id, path, hash FROM chunks JOIN documents ON number = document"
             )
             return {id_: (path, hash_) for id_, path, hash_ in rows}
-
-    def ids(self) -> set[str]:
-        """Ids of all chunks."""
-        with self._database.reading() as db:
-            return {id_ for (id_,) in db.execute("SELECT id FROM chunks")}
 
     def rows(self) -> list[int]:
         """Row numbers of all chunks, ascending."""
@@ -316,16 +336,10 @@ def _kind(chunk: Chunk) -> str | None:
 
 def _delete_rows(db: sqlite3.Connection, rows: Collection[int]) -> None:
     keywords.delete_rows(db, rows)
+    embedded_rows.remove(db, rows)
     db.executemany("DELETE FROM chunks WHERE row = ?", ((row,) for row in rows))
 
 
 def _set_meta(db: sqlite3.Connection, values: Mapping[str, str]) -> None:
     db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", values.items())
-    _grow_generation(db)
-
-
-def _grow_generation(db: sqlite3.Connection) -> None:
-    db.execute(
-        "INSERT INTO meta VALUES ('generation', '1')"
-        " ON CONFLICT (key) DO UPDATE SET value = value + 1"
-    )
+    generation.grow(db)

@@ -6,11 +6,13 @@ chunks of one page's editions share, empty where there are none.
 """
 
 import json
+import sqlite3
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ingest.documents import Kind
+from ingest.store import generation
 from ingest.store.sqlite import Database
 
 SCHEMA = """
@@ -52,6 +54,7 @@ class ChunkFacts:
     """The values of a chunk that decide about its place in a result."""
 
     document: int
+    path: str
     content: int
     kind: Kind
 
@@ -71,6 +74,14 @@ class Member:
     standing: int
 
 
+def forget_page(db: sqlite3.Connection, path: str) -> None:
+    """Note that a document will be deleted: its page has other editions in another order then."""
+    db.execute(
+        "UPDATE documents SET page = NULL WHERE page = (SELECT page FROM documents WHERE path = ?)",
+        (path,),
+    )
+
+
 class EditionTables:
     """Reads and writes these columns. Safe to use from several threads."""
 
@@ -84,6 +95,26 @@ class EditionTables:
         with self._database.reading() as db:
             stored = db.execute(f"SELECT {_COLUMNS} FROM documents ORDER BY path").fetchall()  # noqa: S608  # only literals
         return [_edition(row) for row in stored]
+
+    def related(self) -> list[EditionRow]:
+        """Documents of the pages that have a version or a translation; the others stand alone."""
+        with self._database.reading() as db:
+            stored = db.execute(
+                f"SELECT {_COLUMNS} FROM documents WHERE page IN (SELECT page FROM documents"  # noqa: S608  # only literals
+                " WHERE standing > 0 OR version NOTNULL OR language NOTNULL)"
+            ).fetchall()
+        return [_edition(row) for row in stored]
+
+    def largest(self) -> int:
+        """Largest number of a document."""
+        with self._database.reading() as db:
+            return int(db.execute("SELECT ifnull(max(number), 0) FROM documents").fetchone()[0])
+
+    def are_stale(self) -> bool:
+        """Return True if a document was written, or an edition deleted, since the last write."""
+        with self._database.reading() as db:
+            statement = "SELECT EXISTS (SELECT 1 FROM documents WHERE page IS NULL)"
+            return bool(db.execute(statement).fetchone()[0])
 
     def of_page(self, path: str) -> list[EditionRow]:
         """The editions of the page that this document is an edition of, the current one first."""
@@ -123,7 +154,7 @@ class EditionTables:
                 "UPDATE chunks SET kin = ? WHERE row = ?", ((of, row) for row, of in kin.items())
             )
             db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", meta.items())
-            db.execute("UPDATE meta SET value = value + 1 WHERE key = 'generation'")
+            generation.grow(db)
 
     # -- chunks
 
@@ -153,13 +184,12 @@ class EditionTables:
         """Facts by row; deleted rows are left out."""
         with self._database.reading() as db:
             stored = db.execute(
-                "SELECT row, document, ifnull(content, -row), ifnull(kind, 'page') FROM chunks"
+                "SELECT row, number, path, ifnull(content, -row), ifnull(kind, 'page')"
+                " FROM chunks JOIN documents ON number = document"
                 " WHERE row IN (SELECT value FROM json_each(?))",
                 (json.dumps(list(rows)),),
             )
-            return {
-                row: ChunkFacts(document, content, kind) for row, document, content, kind in stored
-            }
+            return {row: ChunkFacts(*facts) for row, *facts in stored}
 
     def members(self, rows: Collection[int]) -> list[Member]:
         """All chunks whose text is that of one of these rows, or that are kin of one of them."""
