@@ -100,7 +100,7 @@ class Editions:
         original: str | None,
         largest: int,
     ) -> "Editions":
-        """``rows``: the documents with other editions; those up to ``largest`` beside them have none."""
+        """``rows``: documents with other editions; all others up to ``largest`` have none."""
         size = largest + 1
         pages, standing = np.arange(size), np.zeros(size, dtype=np.int64)
         languages, versions = [""] * size, [""] * size
