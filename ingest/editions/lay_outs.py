@@ -57,13 +57,14 @@ class _Group:
     trees: list[_Tree]
     base: Parts | None = None
     """Folder that holds the same pages without a version."""
+    leans: bool = False
+    """True if that folder belongs to another group."""
 
-    @property
     def marked(self) -> set[Parts]:
         return {(*tree.folder, *page) for tree in self.trees for page in tree.pages}
 
-    def leans_on(self, marked: set[Parts]) -> bool:
-        """Return True if the pages beside this group belong to another group."""
+    def is_beside(self, marked: set[Parts]) -> bool:
+        """Return True if the pages beside these folders are in the folders of a group, too."""
         if self.base is None:
             return False
         pages = (page for tree in self.trees for page in tree.pages)
@@ -111,12 +112,16 @@ class _Versions:
             self._set(path, original, None, (0, 0, (), ""))
         for documents in placed.values():  # originals first: they are compared with each other
             documents.sort(key=lambda path: (path in self.languages.tags, path))
-        groups = [self._group(prefix, trees, placed) for prefix, trees in self._trees(placed)]
-        marked = {page for group in groups for page in group.marked}
-        # A folder beside another group's folder takes its pages from there: archive/1.2 and latest.
-        groups.sort(key=lambda group: (group.leans_on(marked), group.prefix))
+        known = Paths.of(placed)
+        groups = [
+            self._group(prefix, trees, placed, known) for prefix, trees in self._trees(placed)
+        ]
+        marked = {page for group in groups for page in group.marked()}
         for group in groups:
-            self._connect(group, placed, marked)
+            group.leans = group.is_beside(marked)
+        # A folder beside another group's folder takes its pages from there: archive/1.2 and latest.
+        for group in sorted(groups, key=lambda group: (group.leans, group.prefix)):
+            self._connect(group, placed)
         self._state()
         self._order()
         return LayOut(self.editions, self.languages.original)
@@ -147,13 +152,17 @@ class _Versions:
         ]
 
     def _group(
-        self, prefix: Parts, trees: Sequence[_Tree], placed: Mapping[Parts, list[str]]
+        self,
+        prefix: Parts,
+        trees: Sequence[_Tree],
+        placed: Mapping[Parts, list[str]],
+        known: Paths,
     ) -> _Group:
         """Find the folder with the same pages, and drop what only looks like a version."""
         group = _Group(prefix, [*trees])
-        others = Paths.of(parts for parts in placed if parts not in group.marked)
+        own = {tree.folder for tree in trees}
         by_size = sorted(trees, key=lambda tree: (-len(tree.pages), tree.name))
-        bases = (others.counterpart(tree.folder, sorted(tree.pages)) for tree in by_size)
+        bases = (known.counterpart(tree.folder, sorted(tree.pages), own) for tree in by_size)
         base = next((found for found in bases if found is not None), None)
         if base is not None and self._same_pages(by_size[0], base, placed):
             group.base = base
@@ -164,20 +173,18 @@ class _Versions:
         ]
         return group
 
-    def _connect(
-        self, group: _Group, placed: Mapping[Parts, list[str]], marked: set[Parts]
-    ) -> None:
+    def _connect(self, group: _Group, placed: Mapping[Parts, list[str]]) -> None:
         """Make the documents of these folders, and of the one without a version, editions."""
         base, released = group.base, self._released(group.prefix)
         for tree in group.trees:
             version, rank = _ranked(tree, released)
             for page, documents in tree.pages.items():
                 key = (*(group.prefix if base is None else base), *page)
-                if group.leans_on(marked) and key in placed:
+                if group.leans and key in placed:
                     key = tuple(self.editions[placed[key][0]].page.split("/"))
                 for path in documents:
                     self._set(path, key, version, rank)
-        if base is None or group.leans_on(marked):
+        if base is None or group.leans:
             return
         coming = bool(base) and base[-1].lower() in COMING
         is_next = bool(released) or (coming and any(tree.version for tree in group.trees))

@@ -11,6 +11,8 @@ from itertools import islice
 
 SAMPLED = 64
 """Maximum number of pages of a folder that are looked for elsewhere."""
+MOST_FOLDERS = 256
+"""Maximum number of folders in which they are looked for."""
 ENOUGH = 0.5
 """Minimum share of them that the other folder has to hold."""
 
@@ -23,6 +25,8 @@ class Paths:
 
     paths: set[Parts] = field(default_factory=set)
     _folders: defaultdict[Parts, set[str]] = field(default_factory=lambda: defaultdict(set))
+
+    _sorted: dict[Parts, list[Parts]] = field(default_factory=dict)
 
     @staticmethod
     def of(paths: Iterable[Parts]) -> "Paths":
@@ -40,7 +44,7 @@ class Paths:
         asked = sampled(suffixes)
         best: Parts | None = None
         most = 0
-        for base in self._near(tree):
+        for base in islice(self._near(tree), MOST_FOLDERS):
             if base in avoid:
                 continue
             held = sum((*base, *suffix) in self.paths for suffix in asked)
@@ -50,7 +54,10 @@ class Paths:
 
     def beside(self, prefix: Parts) -> list[Parts]:
         """Folders directly in a folder, by name."""
-        return [(*prefix, name) for name in sorted(self._folders.get(prefix, ()))]
+        if prefix not in self._sorted:
+            names = sorted(self._folders.get(prefix, ()))
+            self._sorted[prefix] = [(*prefix, name) for name in names]
+        return self._sorted[prefix]
 
     def _near(self, tree: Parts) -> Iterable[Parts]:
         """Folders that can hold the originals of a tree, the nearest first."""
