@@ -70,7 +70,7 @@ def run_ingest(
             share = settings.max_deleted_share
             refuse_large_deletion(checkout, reading.unreadable, answering, share)
         if not target.may_wait:
-            index.use(embedder)  # searches need not open a second one meanwhile
+            index.embed_by(embedder)  # searches need not open a second one meanwhile
         writing.write_words(plan)
         reading.check()
         writing.write_vectors(plan)
