@@ -258,8 +258,8 @@ class Index:
         return self._live.take_asked()
 
     def warm(self) -> None:
-        """Read the vectors now, so that the next search need not."""
-        self._live.read(OpenFolder.snapshot)
+        """Read now what a search needs in memory, so that the next one need not."""
+        self._live.read(lambda live: live.snapshot().editions.choice("", None))
 
     def close(self) -> None:
         self._live.close()

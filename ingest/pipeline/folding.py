@@ -8,6 +8,7 @@ have changed -> groups of nearly the same text. A run that changes nothing reads
 import json
 from collections import defaultdict
 from collections.abc import Collection
+from dataclasses import replace
 from functools import lru_cache
 
 from ingest.editions.edition import Stated
@@ -41,17 +42,19 @@ def fold(tables: DocumentTables, checkout: Checkout) -> None:
     moved: list[tuple[str, str | None, str | None, int, int]] = []
     stale: set[Family] = set()
     for row in rows:
-        own = laid_out.editions[row.path]
-        new = EditionRow(
-            row.number, row.path, own.page, own.version, own.language, own.standing, row.stated
-        )
-        families[own.page, own.language].append(new)
+        is_now = laid_out.editions[row.path]
+        page, version, language = is_now.page, is_now.version, is_now.language
+        new = replace(row, page=page, version=version, language=language, standing=is_now.standing)
+        families[page, language].append(new)
         if new != row:
-            moved.append((own.page, own.version, own.language, own.standing, row.number))
-            stale.add((own.page, own.language))
+            moved.append((page, version, language, new.standing, row.number))
+            stale.add((page, language))
     kin: dict[int, int | None] = {}
+    related = {document for _row, _kin, document in tables.editions.kin()}
     for family in stale:
-        kin |= _kin(tables, sorted(families[family], key=lambda row: row.standing))
+        own = families[family]
+        if len(own) > 1 or own[0].number in related:
+            kin |= _kin(tables, sorted(own, key=lambda row: row.standing))
     note = {"folders": folders, "released": released, "original": laid_out.original}
     tables.editions.write(moved, kin, {EDITIONS: json.dumps(note)})
 

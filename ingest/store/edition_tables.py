@@ -120,10 +120,11 @@ class EditionTables:
         """The editions of the page that this document is an edition of, the current one first."""
         with self._database.reading() as db:
             stored = db.execute(
-                f"SELECT {_COLUMNS} FROM documents WHERE (page, ifnull(language, '')) ="  # noqa: S608  # only literals
-                " (SELECT page, ifnull(language, '') FROM documents WHERE path = ?)"
+                f"SELECT {_COLUMNS} FROM documents WHERE"  # noqa: S608  # only literals
+                " page = (SELECT page FROM documents WHERE path = :path) AND"
+                " language IS (SELECT language FROM documents WHERE path = :path)"
                 " ORDER BY standing, path",
-                (path,),
+                {"path": path},
             ).fetchall()
         return [_edition(row) for row in stored]
 
