@@ -180,6 +180,8 @@ class _Versions:
             version, rank = _ranked(tree, released)
             for page, documents in tree.pages.items():
                 key = (*(group.prefix if base is None else base), *page)
+                if base is None and key in placed:
+                    key = (*group.prefix, "*", *page)  # another text has that path
                 if group.leans and key in placed:
                     key = tuple(self.editions[placed[key][0]].page.split("/"))
                 for path in documents:

@@ -112,6 +112,17 @@ def test_a_version_of_a_translation_is_an_edition_of_the_translated_page() -> No
     assert [found[path].language for path in paths] == [None, None, "zh", "zh"]
 
 
+def test_another_text_beside_a_folder_with_versions_is_no_edition_of_it() -> None:
+    texts = {
+        "README.md": "Everything about mail: relays, keys, and whom to call at night.",
+        "v1/README.md": "GET /users lists tenants; POST creates one; DELETE wants a token.",
+        "v2/README.md": "GET /users lists tenants; POST creates two; DELETE wants a token.",
+    }
+    found = lay_out([*texts], {}, texts.__getitem__).editions
+    assert found["v1/README.md"].page == found["v2/README.md"].page != found["README.md"].page
+    assert [found[path].standing for path in texts] == [0, 1, 0]
+
+
 def test_reports_by_number_are_no_versions_although_they_follow_one_form() -> None:
     texts = {
         "incidents/1/report.md": "Impact: the broker was full. Cause: a queue that nobody read.",
