@@ -15,6 +15,9 @@ from ingest.documents import Passage
 BlockParam = dict[str, Any]
 """A content block of a request."""
 
+_PLACES_NAMED = 6
+"""Maximum number of other places of a text that are named beside it."""
+
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})[^\S\n]*+(\S?)", re.MULTILINE)
 
 
@@ -31,7 +34,7 @@ def passage_blocks(
             blocks[-1]["title"] += f" | given to you before: {', '.join(before)}"
         if end := facts.get("page_ends_at_line"):
             blocks[-1]["title"] += f" | the page ends at line {end}"
-        for fact in ("note", "check", "budget"):
+        for fact in ("edition", "note", "check", "budget"):
             if fact in facts:
                 blocks[-1]["title"] += f" | {facts[fact]}"
         return blocks
@@ -43,6 +46,8 @@ def search_result(passage: Passage, *, weak: bool = False) -> BlockParam:
     where = " > ".join(dict.fromkeys((passage.path, passage.title, *passage.heading)))
     first, last = passage.lines
     title = f"{where} | lines {first}-{last}"
+    if says := where_else(passage):
+        title += f" | {says}"
     if passage.distance:
         title += f" | distance {passage.distance:.2f}{' (weak match)' if weak else ''}"
     return {
@@ -55,14 +60,31 @@ def search_result(passage: Passage, *, weak: bool = False) -> BlockParam:
 
 
 def _as_json(passage: Passage) -> dict[str, Any]:
+    says = where_else(passage)
     return {
         "id": passage.id,
         "source": passage.path,
         "heading": list(passage.heading),
         "lines": list(passage.lines),
+        **({"edition": says} if says else {}),
         "distance": round(passage.distance, 3),
         "text": passage.text,
     }
+
+
+def where_else(passage: Passage) -> str:
+    """Say which edition a passage is from, if not the current one, and where else its text is."""
+    edition = [f"version {passage.version}"] if passage.version else []
+    edition += [f"translation ({passage.language})"] if passage.language else []
+    places = passage.places[:_PLACES_NAMED]
+    named = [
+        f"{place.version or place.path}{' (differing)' if place.differs else ''}"
+        for place in places
+    ]
+    if more := len(passage.places) - len(places):
+        named.append(f"{more} more places")
+    also = f"also in {', '.join(dict.fromkeys(named))}" if named else ""
+    return "; ".join(filter(None, (*edition, also)))
 
 
 def paragraphs(text: str) -> list[str]:

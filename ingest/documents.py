@@ -7,10 +7,14 @@ import hashlib
 import json
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 DEFAULT_BUDGET = 9_600
 """Characters of passage text that the model gets at once: of a search, or of a document."""
+
+Kind = Literal["page", "navigation", "change log", "orders"]
+"""What a chunk holds: text for people, links to other pages, releases, or orders to other programs.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +108,7 @@ class Chunk:
     """Lines of the file, unchanged: shown, quoted and cited."""
     search_text: str
     """The text without markup: embedded and indexed by keyword."""
+    kind: Kind = "page"
 
     @property
     def embed_text(self) -> str:
@@ -116,6 +121,12 @@ class Chunk:
         """Hash of the shown and the embedded text; lines and number are not part of it."""
         parts = (self.title, *self.heading, self.search_text, self.text)
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
+
+    @property
+    def content(self) -> int:
+        """Hash of the shown text alone, whatever its white space: equal for copies."""
+        digest = hashlib.sha256(" ".join(self.text.split()).encode()).digest()
+        return int.from_bytes(digest[:8], signed=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +175,10 @@ class Passage:
     """Place from which the document was read, or None if no ingest has ended."""
     places: tuple[Place, ...] = ()
     """Other places of the same text, or of nearly the same."""
+    version: str | None = None
+    """Version that its document describes; None for the current."""
+    language: str | None = None
+    """Language of a translation; None for the original."""
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -176,6 +191,8 @@ class Passage:
             "text": self.text,
             "score": round(self.score, 4),
             "distance": round(self.distance, 4),
+            "version": self.version,
+            "language": self.language,
             "places": [place.to_json() for place in self.places],
         }
 
@@ -190,12 +207,15 @@ class SearchResult:
     """True if the passages are unlikely to answer the query."""
     confidence: float = 0.0
     """From 0 to 1; below the calibrated threshold the result is weak."""
+    note: str | None = None
+    """A sentence for people while the index lacks documents or vectors."""
 
     def to_json(self) -> dict[str, Any]:
         return {
             "query": self.query,
             "weak": self.weak,
             "confidence": round(self.confidence, 4),
+            "note": self.note,
             "passages": [passage.to_json() for passage in self.passages],
         }
 
@@ -206,6 +226,8 @@ class IndexedDocument:
 
     info: DocumentInfo
     passages: tuple[Passage, ...]
+    editions: tuple[tuple[str, str | None], ...] = ()
+    """Path and version of the other editions of its page in this language, newest first."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from agent.trace import Progress
 from ingest.documents import DEFAULT_BUDGET, IndexedDocument, Passage
 
 _SUGGESTED = 5
+_MOST_EDITIONS = 20
 
 
 class PathAndLine(Arguments):
@@ -59,9 +60,21 @@ class ReadDocument:
             "lines": [part[0].lines[0], part[-1].lines[1]],
             "page_ends_at_line": page.passages[-1].lines[1],
         }
+        if edition := _edition(page):
+            facts["edition"] = edition
         if rest:
             facts["note"] = f"The page goes on: read it with from_line {rest[0].lines[0]}."
         return ToolResult(tuple(part), facts)
+
+
+def _edition(page: IndexedDocument) -> str:
+    """Say which version and language a page is in, and where its other versions are."""
+    says = [f"version {page.info.version}"] if page.info.version else []
+    says += [f"translation ({page.info.language})"] if page.info.language else []
+    others = [f"{path} ({version or 'current'})" for path, version in page.editions]
+    if others:
+        says.append(f"other versions: {', '.join(others[:_MOST_EDITIONS])}")
+    return "; ".join(says)
 
 
 def _first(page: IndexedDocument, name: str, from_line: int | None) -> int:

@@ -1,11 +1,12 @@
 """Passages, gold files and gold quotes -> marks, their averages, and their comparison.
 
 A mark measures the text that a reader has to read until the answer is complete, so a longer passage
-does not score by being long.
+does not score by being long. A text counts for each page that it is named to stand on.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -46,10 +47,14 @@ class Mark:
 
 def mark(case: Case, passages: Sequence[Passage], *, ms: float, weak: bool) -> Mark:
     """Score the passages that a search found for a case that has an answer."""
-    ranks = [rank for rank, passage in enumerate(passages, 1) if passage.path in case.gold_files]
+    gold = set(case.gold_files)
+    ranks = [rank for rank, passage in enumerate(passages, 1) if gold & {*_pages(passage)}]
     file_rank = ranks[0] if ranks else None
     quotes = _first_quotes(case, passages)
-    scores = {f"file@{k}": case.gold_share(p.path for p in passages[:k]) for k in (1, 4, 8)}
+    scores = {
+        f"file@{k}": case.gold_share(chain.from_iterable(map(_pages, passages[:k])))
+        for k in (1, 4, 8)
+    }
     scores |= {
         f"quote@{k}": case.gold_share(f for f, (rank, _) in quotes.items() if rank <= k)
         for k in (4, 8)
@@ -65,6 +70,11 @@ def mark(case: Case, passages: Sequence[Passage], *, ms: float, weak: bool) -> M
     return Mark(case.id, case.kind, file_rank, quote_char, scores, ms, weak)
 
 
+def _pages(passage: Passage) -> list[str]:
+    """The page of a passage, and those that hold the same text."""
+    return [passage.path, *(place.path for place in passage.places if not place.differs)]
+
+
 def _first_quotes(case: Case, passages: Sequence[Passage]) -> dict[str, tuple[int, int]]:
     """By gold file: rank of the first passage with one of its quotes, and the quote's end.
 
@@ -74,7 +84,7 @@ def _first_quotes(case: Case, passages: Sequence[Passage]) -> dict[str, tuple[in
     before = 0
     for rank, passage in enumerate(passages, 1):
         for quote in case.gold_quotes:
-            if quote.file == passage.path and (end := quote.end_in(passage.text)) is not None:
+            if quote.file in _pages(passage) and (end := quote.end_in(passage.text)) is not None:
                 place = (rank, before + end)
                 first[quote.file] = min(first.get(quote.file, place), place)
         before += len(passage.text)

@@ -8,7 +8,9 @@
 
 live        The pointer ``current`` names this folder, and searches read it. A run writes into it if
             it is sound and has the identity (embedder, chunker, schema) that the settings ask for.
-            Otherwise it stays live until a complete folder replaces it, in one rename. A search
+            Otherwise it stays live until a complete folder replaces it, in one rename. Where no
+            sound folder is live, the new one is live from its first document on: searches read
+            what there is, and its metadata lack the facts of a completed ingest. A search
             that cannot read it leaves a file ``damaged`` in it: then no run takes it for sound.
 unfinished  A folder beside the live one, left by a run that was cut off or whose self-test failed.
             The next run that needs a new folder continues it if it is sound and has its identity.
@@ -58,7 +60,7 @@ class IndexFolder:
 
 
 def live(data_dir: Path) -> IndexFolder | None:
-    """Return the folder that searches read, or None if no ingest was ever completed.
+    """Return the folder that searches read, or None before the first ingest.
 
     Raises IndexDamaged if the pointer names no index, DataFolderError if the folder is unusable.
     """
@@ -110,12 +112,12 @@ def sound_live(data_dir: Path) -> IndexFolder | None:
 def unfinished(data_dir: Path) -> list[IndexFolder]:
     """Folders beside the live one, left by runs that did not finish."""
     current = sound_live(data_dir)
-    return [folder for folder in _all(data_dir) if current is None or folder.path != current.path]
+    return [folder for folder in all_of(data_dir) if current is None or folder.path != current.path]
 
 
 def start(data_dir: Path) -> IndexFolder:
     """Create the next folder."""
-    numbers = [int(folder.name.removeprefix("index-")) for folder in _all(data_dir)]
+    numbers = [int(folder.name.removeprefix("index-")) for folder in all_of(data_dir)]
     folder = IndexFolder(data_dir / f"index-{max(numbers, default=0) + 1}")
     try:
         folder.path.mkdir(parents=True)
@@ -147,7 +149,8 @@ def remove(folder: IndexFolder) -> None:
     shutil.rmtree(folder.path, ignore_errors=True)
 
 
-def _all(data_dir: Path) -> list[IndexFolder]:
+def all_of(data_dir: Path) -> list[IndexFolder]:
+    """All index folders, the live one and those beside it."""
     if not data_dir.is_dir():
         return []
     return [IndexFolder(path) for path in data_dir.iterdir() if _NAME.fullmatch(path.name)]

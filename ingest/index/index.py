@@ -19,19 +19,22 @@ from ingest.documents import (
     DocumentInfo,
     IndexedDocument,
     Passage,
+    Place,
     Revision,
     SearchResult,
 )
 from ingest.embedding.embedder import Embedder, open_embedder
 from ingest.errors import IndexMissing
 from ingest.index.calibration import threshold
+from ingest.index.completeness import Growth
 from ingest.index.confidence import confidence
 from ingest.index.filters import Filters, Membership, from_docs_root
 from ingest.index.live import LiveIndex
 from ingest.index.metadata import LastIngest
+from ingest.index.other_places import places_of
 from ingest.index.ranking import DEPTH
 from ingest.index.search import Hit, rank
-from ingest.index.snapshot import COLLECTION, OpenFolder
+from ingest.index.snapshot import COLLECTION, OpenFolder, Snapshot
 from ingest.permalinks import permalink
 from ingest.settings import IndexSettings
 from ingest.store.document_tables import DocumentTables
@@ -53,6 +56,8 @@ class IndexStatus:
     """Documents of another revision: a run is writing them, or one did not end well."""
     collection: str | None = None
     embedder: str | None = None
+    growth: Growth | None = None
+    """What the first ingest has done so far; None if nothing notable is missing."""
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -63,7 +68,7 @@ class IndexStatus:
             "documents_of_another_revision": self.differing,
             "collection": self.collection,
             "embedder": self.embedder,
-        }
+        } | ({"growth": self.growth.to_json()} if self.growth else {})
 
 
 class Index:
@@ -93,7 +98,7 @@ class Index:
         if not self._membership.collections:
             return ()
         try:
-            paths = self._live.read(lambda live: live.tables.documents())
+            paths = self._live.read(lambda live: live.tables.signatures())
         except IndexMissing:
             paths = {}
         sizes = Counter(name for path in paths for name in self._membership.names(path))
@@ -144,13 +149,31 @@ class Index:
             depth=max(DEPTH, k or 0),
         )
         taken = _taken(live.tables, ranking.hits, k, budget)
+        if snapshot.growth:
+            self._ask_for(live.tables, snapshot, [hit.row for hit, _passage in taken])
+        places = places_of(live.tables, [hit.row for hit, _p in taken], self._is_in_scope)
         passages = tuple(
-            replace(passage, score=hit.score, distance=hit.distance, url=self._link(passage))
+            replace(
+                passage,
+                score=hit.score,
+                distance=hit.distance,
+                url=self._link(passage),
+                places=tuple(
+                    replace(place, url=self._link(passage, place)) for place in places[hit.row]
+                ),
+            )
             for hit, passage in taken
         )
         probability = confidence(ranking.signals) if passages else 0.0
         is_weak = not passages or probability < threshold(snapshot.meta)
-        return SearchResult(query, passages, is_weak, probability)
+        note = snapshot.growth.words if snapshot.growth else None
+        return SearchResult(query, passages, is_weak, probability, note)
+
+    def _ask_for(self, tables: DocumentTables, snapshot: Snapshot, rows: Sequence[int]) -> None:
+        """Let a running ingest make the vectors of these rows first."""
+        lines = snapshot.matrix.positions(rows)
+        missing = [row for row, line in zip(rows, lines, strict=True) if line is None]
+        self._live.ask_for(document for document, *_ in tables.origins(missing).values())
 
     def passages(self, ids: Sequence[str]) -> list[Passage]:
         """Return the chunks with these ids, in this order. Unknown ids are left out."""
@@ -177,7 +200,13 @@ class Index:
         if stored is None or not self._is_in_scope(stored.info.path):
             return None
         passages = live.tables.passages_of(stored.info.path)
-        return IndexedDocument(stored.info, tuple(replace(p, url=self._link(p)) for p in passages))
+        versions = tuple(
+            (row.path, row.version)
+            for row in live.tables.editions.of_page(stored.info.path)
+            if row.path != stored.info.path and self._is_in_scope(row.path)
+        )
+        linked = tuple(replace(p, url=self._link(p)) for p in passages)
+        return IndexedDocument(stored.info, linked, versions)
 
     def documents(self, prefix: str = "") -> list[DocumentInfo]:
         """Facts about all documents whose path begins with ``prefix``, by path."""
@@ -188,12 +217,16 @@ class Index:
             if path.startswith(prefix) and self._is_in_scope(path)
         ]
 
+    def infos(self, paths: Collection[str]) -> dict[str, DocumentInfo]:
+        """Facts about those of the paths that are documents in scope, by path."""
+        wanted = [path for path in paths if self._is_in_scope(path)]
+        stored = self._live.read(lambda live: [live.tables.document(path) for path in wanted])
+        return {one.info.path: one.info for one in stored if one}
+
     def status(self) -> IndexStatus:
         """Size and age of the whole index, whatever the scope. Never raises IndexMissing."""
         try:
-            meta, (documents, chunks), differing = self._live.read(
-                lambda live: (live.tables.meta(), live.tables.counts(), live.tables.differing())
-            )
+            meta, (documents, chunks), differing, embedded = self._live.read(_facts)
         except IndexMissing:
             return IndexStatus()
         last = LastIngest.from_meta(meta)
@@ -202,9 +235,10 @@ class Index:
             ingested_at=last.ingested_at if last else None,
             documents=documents,
             chunks=chunks,
-            differing=differing,
+            differing=differing if last else 0,
             collection=meta.get(COLLECTION),
             embedder=last.embedder_name if last else None,
+            growth=Growth.of(meta, documents, chunks, embedded),
         )
 
     def rebuild_by(self, rebuild: Callable[[], object]) -> None:
@@ -215,9 +249,17 @@ class Index:
         """Embed queries with this embedder from now on: it made the live index."""
         self._live.use(embedder)
 
+    def embed_by(self, embedder: Embedder) -> None:
+        """Embed queries with this embedder, which makes the vectors that the index has so far."""
+        self._live.embed_by(embedder)
+
+    def take_asked(self) -> set[int]:
+        """Numbers of documents without vectors that searches have returned since the last call."""
+        return self._live.take_asked()
+
     def warm(self) -> None:
-        """Read the vectors now, so that the next search need not."""
-        self._live.read(OpenFolder.snapshot)
+        """Read now what a search needs in memory, so that the next one need not."""
+        self._live.read(lambda live: live.snapshot().editions.choice("", None))
 
     def close(self) -> None:
         self._live.close()
@@ -225,12 +267,13 @@ class Index:
     def _is_in_scope(self, path: str) -> bool:
         return self._scope is None or bool(self._scope & self._membership.names(path))
 
-    def _link(self, passage: Passage) -> str | None:
+    def _link(self, passage: Passage, place: Place | None = None) -> str | None:
         """Address of a passage's lines at the commit from which its document was read."""
         if (origin := passage.origin) is None:
             return None
+        where = place or passage
         return permalink(
-            origin.revision, origin.docs_root, passage.path, passage.lines, self._link_template
+            origin.revision, origin.docs_root, where.path, where.lines, self._link_template
         )
 
 
@@ -257,6 +300,11 @@ def open_index(
         late_interaction=settings.late_interaction,
     )
     return Index(live, collections, link_template=settings.link_template)
+
+
+def _facts(live: OpenFolder) -> tuple[dict[str, str], tuple[int, int], int, int]:
+    tables = live.tables
+    return tables.meta(), tables.counts(), tables.differing(), tables.embedded.count()
 
 
 def _taken(

@@ -3,15 +3,24 @@
 import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 
 from ingest.embedding.embedder import Embedder, TokenEmbedder
 from ingest.embedding.late_interaction import closeness
+from ingest.index.candidates import Candidates
+from ingest.index.changes_asked import asks_for_changes, closeness_to_changes
 from ingest.index.confidence import LEADING, Signals, read_signals
-from ingest.index.matrix import best
-from ingest.index.ranking import DEPTH, DOCUMENT_DEPTH, fuse, raised
+from ingest.index.ranking import (
+    DEPTH,
+    DOCUMENT_DEPTH,
+    VECTOR_WEIGHT,
+    Scores,
+    by_kind,
+    fuse,
+    raised,
+)
 from ingest.index.snapshot import Snapshot
 from ingest.store.document_tables import DocumentTables
 from ingest.store.terms import QueryTerms, query_terms
@@ -34,8 +43,6 @@ MAX_SENTENCES = 8
 """A query with more parts is embedded as a whole only: a pasted log has no sentences."""
 SHORTEST_SENTENCE = 15
 """A sentence of at most this many characters ("Any ideas?") has no meaning by itself."""
-
-Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +76,8 @@ class QueryVector:
     """
     tokens: Vectors | None = None
     """One vector per word, if the embedder makes them."""
+    changes: Callable[[], float] = float
+    """Return the similarity to questions about what has changed, and when."""
 
 
 def query_vector(query: str, embedder: Embedder, *, with_tokens: bool = True) -> QueryVector:
@@ -80,10 +89,11 @@ def query_vector(query: str, embedder: Embedder, *, with_tokens: bool = True) ->
         [whole], [tokens] = embedder.embed_tokens([query])
     else:
         [whole] = embedder.embed([query])
+    changes = partial(closeness_to_changes, query, embedder)
     if not 1 < len(parts) <= MAX_SENTENCES:
-        return QueryVector(whole, whole, tokens)
+        return QueryVector(whole, whole, tokens, changes)
     sentences = np.mean([embedder.embed([part])[0] for part in parts], axis=0)
-    return QueryVector(whole, (whole + sentences) / 2, tokens)
+    return QueryVector(whole, (whole + sentences) / 2, tokens, changes)
 
 
 def rank(
@@ -104,33 +114,44 @@ def rank(
             snapshot.frequencies[phrase] = tables.keywords.frequency(phrase)
         return snapshot.frequencies[phrase]
 
-    by_meaning = {}
-    if vector is not None:
-        similarities = matrix.similarities(vector.aim)
-        nearest = best(similarities, depth, _mask(snapshot, documents, excluded))
-        by_meaning = {int(matrix.rows[line]): float(similarities[line]) for line in nearest}
-    phrases = worth_matching(terms, frequency, len(matrix.rows))
-    matching = tables.keywords.match(phrases, depth + len(excluded), documents)
-    by_keyword = {row: score for row, score in matching if row not in excluded}
+    candidates = Candidates(snapshot, tables, snapshot.editions.choice(query, documents), excluded)
+    by_meaning = candidates.by_meaning(vector.aim, depth) if vector is not None else Scores({})
+    phrases = worth_matching(terms, frequency, snapshot.chunks)
+    by_keyword = candidates.by_words(phrases, depth, documents)
+    facts = candidates.facts
 
-    similarity, document_of = _look_up(snapshot, tables, vector, by_meaning | by_keyword)
-    by_document = tables.keywords.match_documents(phrases, DOCUMENT_DEPTH, documents)
+    similarity = _similarities(snapshot, vector, {*by_meaning.by_number, *by_keyword.by_number})
+    document_of = {row: facts[row].document for row in similarity}
+    by_document = candidates.documents(phrases, DOCUMENT_DEPTH, documents)
     scores = fuse(by_meaning, by_keyword)
+    matching = list(by_keyword.by_number)
+    for row, line in zip(matching, matrix.positions(matching), strict=True):
+        if line is None:  # its words are all that speaks for it
+            scores[row] /= 1 - VECTOR_WEIGHT
     ranked = raised(scores, document_of, by_document)
     if vector is not None and vector.tokens is not None:
-        leading = tables.tokens.of_rows([row for row, _score in ranked[:SHARPENED]])
+        leading = tables.tokens.of_rows(candidates.leading(ranked, SHARPENED))
         for row, close in closeness(vector.tokens, leading).items():
             scores[row] += SHARPENING * close
         ranked = raised(scores, document_of, by_document)
+    ranked = candidates.behind_current(candidates.each_text_once(ranked))
+    kinds = {row: facts[row].kind for row in similarity}
+    asks = "change log" in kinds.values() and asks_for_changes(
+        query, vector.changes if vector else None
+    )
+    ranked = by_kind(ranked, kinds, asks_for_changes=asks)
     signals = read_signals(
         terms,
         [row for row, _score in ranked[:LEADING]],
-        max((similarity[row] for row in by_meaning), default=0.0),
+        max((similarity[row] for row in by_meaning.by_number), default=0.0),
         frequency,
         tables.keywords,
-        len(matrix.rows),
+        snapshot.chunks,
+        has_vectors=vector is not None and snapshot.has_vectors,
     )
-    hits = (Hit(row, score, 1.0 - similarity[row]) for row, score in ranked)
+    differing = candidates.differing(ranked)
+    similarity |= _similarities(snapshot, vector, [row for row, _score in differing])
+    hits = (Hit(row, score, 1.0 - similarity[row]) for row, score in (*ranked, *differing))
     return Ranking(tuple(hits), signals)
 
 
@@ -145,41 +166,14 @@ def worth_matching(terms: QueryTerms, frequency: Callable[[str], int], chunks: i
     ]
 
 
-def _mask(
-    snapshot: Snapshot, documents: Collection[int] | None, excluded: Collection[int]
-) -> Mask | None:
-    """Lines of the matrix that may be returned; None for all."""
-    matrix = snapshot.matrix
-    if documents is None and not excluded:
-        return None
-    allowed: Mask = np.ones(len(matrix.rows), dtype=np.bool_)
-    if documents is not None:
-        flags = np.zeros(max(snapshot.infos, default=0) + 1, dtype=np.bool_)
-        flags[list(documents)] = True
-        allowed &= flags[matrix.documents]
-    for line in matrix.positions(list(excluded)):
-        if line is not None:
-            allowed[line] = False
-    return allowed
-
-
-def _look_up(
-    snapshot: Snapshot,
-    tables: DocumentTables,
-    vector: QueryVector | None,
-    candidates: Collection[int],
-) -> tuple[dict[int, float], dict[int, int]]:
-    """Similarity and document of each candidate; without a vector its similarity is 0."""
+def _similarities(
+    snapshot: Snapshot, vector: QueryVector | None, candidates: Collection[int]
+) -> dict[int, float]:
+    """Similarity of each candidate; 0 for one without a vector."""
     matrix, rows = snapshot.matrix, list(candidates)
-    similarity, document_of = dict.fromkeys(rows, 0.0), dict[int, int]()
-    for row, line in zip(rows, matrix.positions(rows), strict=True):
-        if line is not None:
-            if vector is not None:
-                similarity[row] = float(matrix.vectors[line] @ vector.whole)
-            document_of[row] = int(matrix.documents[line])
-    missing = [row for row in rows if row not in document_of]
-    if missing:
-        origins = tables.origins(missing)
-        # A row deleted since the matching has no document; its passage will be missing, too.
-        document_of |= {row: origins[row][0] if row in origins else -row for row in missing}
-    return similarity, document_of
+    similarity = dict.fromkeys(rows, 0.0)
+    if vector is not None:
+        for row, line in zip(rows, matrix.positions(rows), strict=True):
+            if line is not None:
+                similarity[row] = float(matrix.vector(line) @ vector.whole)
+    return similarity

@@ -5,17 +5,21 @@ search keeps the snapshot it started with. While the Chroma server is unreachabl
 program holds Chroma's file, text whose vectors were not read yet is searched by words only.
 """
 
+import json
 import logging
 import math
 import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from ingest.documents import DocumentInfo
 from ingest.errors import IndexDamaged, IndexLocked, StoreAway
+from ingest.index.completeness import NOTABLE, Growth
 from ingest.index.folders import IndexFolder
 from ingest.index.matrix import Matrix, brought_up_to_date
+from ingest.index.stand_ins import Editions
 from ingest.sources import ChromaServer
 from ingest.store.document_tables import DocumentTables
 from ingest.store.vectors import open_store
@@ -26,25 +30,60 @@ RETRY_SECONDS = 30.0
 """Seconds until the next attempt to read vectors that cannot be read now."""
 COLLECTION = "collection"
 """Metadata key of the Chroma collection's name."""
+EDITIONS = "editions"
+"""Metadata key of what the editions were made from; its ``original`` is the originals' language."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Snapshot:
     """The state of the index at one generation."""
 
     generation: int
     matrix: Matrix
-    infos: Mapping[int, DocumentInfo]
-    """Documents by their number."""
+    tables: DocumentTables
+    chunks: int
+    """Number of chunks, with a vector or without."""
+    growth: Growth | None
+    """None if nothing notable is missing."""
     meta: Mapping[str, str]
     frequencies: dict[str, int] = field(default_factory=dict)
     """Number of chunks that contain a phrase; filled as phrases are looked up."""
     until: float = math.inf
     """Monotonic time at which missing vectors are looked up again."""
 
+    @cached_property
+    def infos(self) -> Mapping[int, DocumentInfo]:
+        """Documents by their number; read when the first search with filters needs them."""
+        return {stored.number: stored.info for stored in self.tables.documents().values()}
+
+    @cached_property
+    def editions(self) -> Editions:
+        """Which documents are editions of one page, and which of their chunks are kin."""
+        note = json.loads(self.meta.get(EDITIONS, "{}"))
+        rows, kin = self.tables.editions.related(), self.tables.editions.kin()
+        return Editions.of(rows, kin, note.get("original"), self.tables.editions.largest())
+
+    @property
+    def has_vectors(self) -> bool:
+        """True if nearly all chunks can be compared by meaning."""
+        return self.chunks - len(self.matrix.rows) <= NOTABLE * self.chunks
+
     def is_of(self, generation: int) -> bool:
         """Return True for the state of that generation, until missing vectors are due again."""
         return self.generation == generation and time.monotonic() < self.until
+
+
+def snapshot_of(
+    tables: DocumentTables,
+    generation: int,
+    matrix: Matrix,
+    meta: Mapping[str, str],
+    until: float = math.inf,
+) -> Snapshot:
+    """Return the state of the tables, with these vectors."""
+    documents, chunks = tables.counts()
+    growth = Growth.of(meta, documents, chunks, tables.embedded.count())
+    return Snapshot(generation, matrix, tables, chunks, growth, meta, until=until)
 
 
 class OpenFolder:
@@ -88,8 +127,7 @@ class OpenFolder:
             log.warning("%s Until then new text is searched by words only.", error)
             matrix = brought_up_to_date(matrix, self.tables, None)
             until = time.monotonic() + RETRY_SECONDS
-        infos = {stored.number: stored.info for stored in self.tables.documents().values()}
-        return Snapshot(generation, matrix, infos, meta, until=until)
+        return snapshot_of(self.tables, generation, matrix, meta, until)
 
 
 def _inode(folder: IndexFolder) -> int:

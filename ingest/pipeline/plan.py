@@ -1,134 +1,76 @@
-"""Checkout and stored documents -> the documents to write and those to delete.
+"""Checkout and stored documents -> the files to read, and the documents to delete.
 
-Only files with changed bytes, date or owner are read. A document that has become unreadable is
-deleted.
+No file is read here. Only files with changed bytes, date or owner are planned, and those whose
+document is stored in part.
 """
 
-import logging
-import traceback
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 
-from ingest.chunks.chunker import chunk_document, chunk_prefix
-from ingest.documents import Chunk, DocumentInfo, Skipped
-from ingest.errors import FootnoteError, LargeDeletion
-from ingest.invisible import visible_line
-from ingest.readers.credentials import masked
-from ingest.readers.loader import UnreadableDocument, load
+from ingest.chunks.chunker import chunk_prefix
+from ingest.documents import Skipped
+from ingest.errors import LargeDeletion
 from ingest.repo import Checkout, File
-from ingest.store.document_tables import StoredDocument
-
-log = logging.getLogger(__name__)
 
 SMALL_DELETION = 5
 """Fewer documents than this may always be deleted, unless they are all of them."""
 
 
 @dataclass(frozen=True, slots=True)
-class ChangedDocument:
-    """A document to write."""
+class PlannedFile:
+    """A file to read, with the values that its document is stored with."""
 
-    info: DocumentInfo
+    file: File
     prefix: str
+    """Prefix of its chunk ids."""
     signature: str
-    chunks: tuple[Chunk, ...]
-    masked_lines: tuple[int, ...] = ()
-    """The line of each credential that was replaced by a mark."""
-    impossible: tuple[str, ...] = ()
-    """Dates in its front matter that do not exist and are left out."""
 
 
 @dataclass(slots=True)
 class Plan:
     """The difference between the docs and the index."""
 
-    changed: list[ChangedDocument] = field(default_factory=list)
-    deleted: list[str] = field(default_factory=list)
+    files: int = 0
+    """Number of files of the docs."""
+    new: list[PlannedFile] = field(default_factory=list)
+    """Files of documents that are not stored."""
+    changed: list[PlannedFile] = field(default_factory=list)
+    """Files of stored documents that have to be written again."""
+    without_vectors: list[PlannedFile] = field(default_factory=list)
+    """Files of documents whose rows are right, but some of whose vectors are missing."""
+    missing: list[str] = field(default_factory=list)
+    """Paths of stored documents that have no file."""
     skipped: list[Skipped] = field(default_factory=list)
 
-
-class _ReaderFault(UnreadableDocument):
-    """A document on which a reader or the chunker fails."""
-
-    def __init__(self, cause: Exception) -> None:
-        super().__init__(f"malformed: {type(cause).__name__} while reading")
-        self.cause = cause
+    @property
+    def is_empty(self) -> bool:
+        return not (self.new or self.changed or self.without_vectors or self.missing)
 
 
 def make_plan(
-    checkout: Checkout,
-    stored: Mapping[str, StoredDocument],
-    damaged: Collection[str],
-    fits: Callable[[str], bool],
-    progress: Callable[[int], None],
+    checkout: Checkout, stored: Mapping[str, tuple[str, str]], without_vectors: Collection[str]
 ) -> Plan:
-    """Read the documents that have changed, or that are stored only in part (``damaged``).
+    """Compare the files with the stored documents.
 
-    ``fits`` tells whether the embedder reads the whole of a text.
+    ``stored``: their prefix and signature, by path. ``without_vectors``: paths of stored documents
+    with a chunk whose vector is missing.
     """
     prefixes = _prefixes([file.path for file in checkout.files])
-    plan = Plan(skipped=list(checkout.skipped))
-    readable = set()
-    fault: Exception | None = None
-    for done, file in enumerate(checkout.files):
-        progress(done)
+    plan = Plan(len(checkout.files), skipped=list(checkout.skipped))
+    for file in checkout.files:
         before = stored.get(file.path)
-        prefix = prefixes[file.path]
-        same = before is not None and (before.signature, before.prefix) == (
-            _signature(file),
-            prefix,
-        )
-        if not same or file.path in damaged:
-            data = checkout.read(file)
-            try:
-                plan.changed.append(_read(file, data, prefix, fits))
-            except UnreadableDocument as error:
-                plan.skipped.append(Skipped(masked(file.path)[0], error.reason))
-                if isinstance(error, _ReaderFault):
-                    fault = fault or error.cause
-                continue
-        readable.add(file.path)
-    if fault and not readable:  # no document can be read, so no document is the cause
-        raise fault
-    plan.deleted = [path for path in stored if path not in readable]
+        planned = PlannedFile(file, prefixes[file.path], signature_of(file))
+        if before is None:
+            plan.new.append(planned)
+        elif before != (planned.prefix, planned.signature):
+            plan.changed.append(planned)
+        elif file.path in without_vectors:
+            plan.without_vectors.append(planned)
+    plan.missing = [path for path in stored if path not in prefixes]
     return plan
 
 
-def _read(file: File, data: bytes, prefix: str, fits: Callable[[str], bool]) -> ChangedDocument:
-    """Read a document; an unexpected error skips this document only."""
-    try:
-        return _changed(file, data, prefix, fits)
-    except FootnoteError:
-        raise
-    except Exception as error:
-        kind, frame = type(error).__name__, traceback.extract_tb(error.__traceback__)[-1]
-        # The error's own words may quote the document, secrets included.
-        log.error("%s is skipped: %s in %s:%s", file.path, kind, frame.filename, frame.lineno)  # noqa: TRY400
-        raise _ReaderFault(error) from error
-
-
-def _changed(file: File, data: bytes, prefix: str, fits: Callable[[str], bool]) -> ChangedDocument:
-    document = load(file.path, data)
-    info = DocumentInfo(
-        path=file.path,
-        title=document.title,
-        updated_at=file.updated_at or document.date,
-        owner=document.owner or visible_line(file.owner or "") or None,
-        tags=document.tags,
-        version=document.version,
-        language=document.language,
-    )
-    chunks = [
-        replace(chunk, id=f"{prefix}-{chunk.number}") for chunk in chunk_document(document, fits)
-    ]
-    if not chunks:
-        raise UnreadableDocument("empty: the page has no text")
-    return ChangedDocument(
-        info, prefix, _signature(file), tuple(chunks), document.masked_lines, document.impossible
-    )
-
-
-def _signature(file: File) -> str:
+def signature_of(file: File) -> str:
     """A text that changes whenever the stored rows of a file have to."""
     return f"{file.fingerprint} {file.updated_at} {file.owner}"
 
@@ -143,15 +85,22 @@ def _prefixes(paths: Collection[str]) -> dict[str, str]:
 
 
 def refuse_large_deletion(
-    plan: Plan, checkout: Checkout, answering: Mapping[str, StoredDocument], largest_share: float
+    checkout: Checkout,
+    unreadable: Collection[str],
+    answering: Mapping[str, tuple[str, str]],
+    largest_share: float,
 ) -> None:
-    """Raise LargeDeletion if a mistake in repo or settings is likelier than a clean-up."""
-    remaining = {file.path for file in checkout.files} - {s.path for s in plan.skipped}
+    """Raise LargeDeletion if a mistake in repo or settings is likelier than a clean-up.
+
+    ``unreadable``: paths of files that are no documents any more. ``answering``: prefix and
+    signature of the documents of the live index, by path.
+    """
+    remaining = {file.path for file in checkout.files}.difference(unreadable)
     moved = {file.fingerprint for file in checkout.files if file.path not in answering}
     lost = [
         path
-        for path, document in answering.items()
-        if path not in remaining and document.signature.split()[0] not in moved
+        for path, (_prefix, signature) in answering.items()
+        if path not in remaining and signature.split()[0] not in moved
     ]
     if not lost or (len(lost) < SMALL_DELETION and remaining):
         return

@@ -17,13 +17,13 @@ from yaml.constructor import SafeConstructor
 OWNER_KEYS = ("owner", "owners", "team", "maintainer", "maintainers")
 TAG_KEYS = ("tags", "labels", "keywords")
 DATE_KEYS = ("lastmod", "last_modified", "last_updated", "updated", "date")
+VERSION_KEYS = ("version", "product_version")
+LANGUAGE_KEYS = ("lang", "language", "locale")
 TITLE_KEYS = ("title", "linkTitle", "sidebar_label")
 
 DESCRIPTION_KEYS = ("description", "summary", "excerpt", "abstract", "subtitle", "lead")
 NAME_KEYS = ("aliases", "alias", "redirect_from", "keywords", "keyword")
 """Other names of a document, by which people may look for it."""
-VERSION_KEYS = ("version",)
-LANGUAGE_KEYS = ("lang", "language", "locale")
 MOST_NAMES = 600
 """Maximum number of characters of the lines with other names; more are not shown."""
 
@@ -39,6 +39,7 @@ The parsers are slow on longer texts, such as a TOML key with many dots.
 MARKUP = re.compile(r"\s*+([-=*_~`+])\1\1")
 FIELD = re.compile(r"\s*+\"?([\w-]++)\"?\s*+[=:]")
 
+_LONGEST_TAG = 32
 _BITS_OF_A_NUMBER = 64
 _WRITTEN = {f"tag:yaml.org,2002:{kind}" for kind in ("str", "int", "float", "timestamp")}
 _MERGE = "tag:yaml.org,2002:merge"
@@ -94,17 +95,14 @@ def _described(fields: dict[str, object]) -> FrontMatter:
             dates.append(_date(fields.get(key)))
         except (ValueError, OverflowError):
             impossible.append(f"{key}: {fields.get(key)}")
-    versions, languages = (
-        (_text(fields.get(key)) for key in keys) for keys in (VERSION_KEYS, LANGUAGE_KEYS)
-    )
     return FrontMatter(
         title=next(filter(None, titles), ""),
         owner=next(filter(None, owners), None),
         tags=tuple(dict.fromkeys(tags)),
         date=next(filter(None, dates), None),
         impossible=tuple(impossible),
-        version=next(filter(None, versions), None),
-        language=next(filter(None, languages), None),
+        version=_label(fields, VERSION_KEYS),
+        language=_label(fields, LANGUAGE_KEYS),
     )
 
 
@@ -211,6 +209,14 @@ def _text(value: object) -> str:
         # An escape can mean half a surrogate pair, which cannot be stored.
         return " ".join(str(value).encode(errors="replace").decode().split())
     return ""
+
+
+def _label(fields: dict[str, object], keys: tuple[str, ...]) -> str | None:
+    """Return the first of these fields that is a short text without blanks, as a tag has to be."""
+    labels = (_text(fields.get(key)) for key in keys)
+    return next(
+        (each for each in labels if each and len(each) < _LONGEST_TAG and " " not in each), None
+    )
 
 
 def _list(value: object) -> list[str]:

@@ -9,13 +9,24 @@ row.
 import json
 import sqlite3
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
 from ingest.documents import Chunk, DocumentInfo, Origin, Passage
-from ingest.store import keywords, origins, passage_rows, tokens
+from ingest.store import (
+    document_rows,
+    edition_tables,
+    embedded_rows,
+    generation,
+    keywords,
+    origins,
+    passage_rows,
+    tokens,
+)
+from ingest.store.document_rows import StoredDocument
+from ingest.store.edition_tables import EditionTables
+from ingest.store.embedded_rows import EmbeddedRows
 from ingest.store.keywords import Keywords
 from ingest.store.sqlite import Database, damaged
 from ingest.store.tokens import Tokens
@@ -34,7 +45,12 @@ CREATE TABLE documents (
     owner TEXT,
     tags TEXT NOT NULL,
     updated_at TEXT,
-    origin TEXT
+    origin TEXT,
+    page TEXT,
+    version TEXT,
+    language TEXT,
+    standing INTEGER,
+    stated TEXT
 );
 CREATE TABLE chunks (
     row INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -46,22 +62,13 @@ CREATE TABLE chunks (
     first_line INTEGER NOT NULL,
     last_line INTEGER NOT NULL,
     text TEXT NOT NULL,
-    hash TEXT NOT NULL
+    hash TEXT NOT NULL,
+    kind TEXT,
+    content INTEGER,
+    kin INTEGER
 );
 CREATE INDEX chunks_of_document ON chunks (document, position);
 """
-_DOCUMENTS = "SELECT number, path, prefix, signature, title, owner, tags, updated_at FROM documents"
-
-
-@dataclass(frozen=True, slots=True)
-class StoredDocument:
-    """A stored document, with the values that show whether it has to be read again."""
-
-    number: int
-    prefix: str
-    """Prefix of its chunk ids."""
-    signature: str
-    info: DocumentInfo
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,18 +79,25 @@ class ChunkChanges:
     updated: int = 0
     deleted: int = 0
     unchanged: int = 0
+    gone: tuple[str, ...] = field(default=(), compare=False)
+    """Ids of the rows that were deleted or replaced."""
 
 
 class DocumentTables:
     """The database of one index folder. Several threads may read; one may write."""
 
     def __init__(self, path: Path, *, create: bool = False) -> None:
-        schema = _SCHEMA + keywords.SCHEMA + tokens.SCHEMA
+        schema = _SCHEMA + edition_tables.SCHEMA + keywords.SCHEMA + tokens.SCHEMA
+        schema += embedded_rows.SCHEMA
         self._database = Database(
-            path, schema=schema if create else None, later_columns=origins.LATER_COLUMNS
+            path,
+            schema=schema if create else None,
+            later_columns=(*origins.LATER_COLUMNS, *edition_tables.LATER_COLUMNS),
         )
+        self.editions = EditionTables(self._database)
         self.keywords = Keywords(self._database)
         self.tokens = Tokens(self._database)
+        self.embedded = EmbeddedRows(self._database)
 
     def check(self) -> None:
         """Raise IndexDamaged when the file is not a sound database, IndexLocked when it is held."""
@@ -125,8 +139,7 @@ class DocumentTables:
     def generation(self) -> int:
         """Number that grows with every write."""
         with self._database.reading() as db:
-            row = db.execute("SELECT value FROM meta WHERE key = 'generation'").fetchone()
-        return int(row[0]) if row else 0
+            return generation.read(db)
 
     def counts(self) -> tuple[int, int]:
         """Numbers of documents and of chunks."""
@@ -151,21 +164,23 @@ class DocumentTables:
         signature: str,
         chunks: Sequence[Chunk],
         origin: Origin | None = None,
+        vectors: Literal["stored", "missing"] = "stored",
     ) -> ChunkChanges:
         """Replace a document's chunks by these; rows of unchanged chunks stay."""
         with self._database.writing() as db:
             (number,) = db.execute(
                 "INSERT INTO documents"
-                " (path, prefix, signature, title, owner, tags, updated_at, origin)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (path) DO UPDATE SET"
+                " (path, prefix, signature, title, owner, tags, updated_at, stated, origin)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (path) DO UPDATE SET"
                 " prefix = excluded.prefix, signature = excluded.signature,"
                 " title = excluded.title, owner = excluded.owner, tags = excluded.tags,"
-                " updated_at = excluded.updated_at, origin = excluded.origin RETURNING number",
+                " updated_at = excluded.updated_at, stated = excluded.stated, page = NULL,"
+                " origin = excluded.origin RETURNING number",
                 (
                     info.path,
                     prefix,
                     signature,
-                    *_info_columns(info),
+                    *document_rows.columns(info),
                     origin.to_text() if origin else None,
                 ),
             ).fetchone()
@@ -184,19 +199,22 @@ class DocumentTables:
             for chunk in chunks:
                 if chunk.id in stored and chunk.id not in stale:
                     db.execute(
-                        "UPDATE chunks SET first_line = ?, last_line = ? WHERE row = ?",
-                        (*chunk.lines, stored[chunk.id][0]),
+                        "UPDATE chunks SET first_line = ?, last_line = ?, kind = ? WHERE row = ?",
+                        (*chunk.lines, _kind(chunk), stored[chunk.id][0]),
                     )
                 else:
                     _insert_row(db, number, chunk)
             keywords.write_document(db, number, chunks)
-            _grow_generation(db)
+            if vectors == "stored":
+                embedded_rows.add(db, [info.path])
+            generation.grow(db)
         updated = len(stale.keys() & wanted.keys())
         return ChunkChanges(
             added=len(wanted.keys() - stored.keys()),
             updated=updated,
             deleted=len(stale) - updated,
             unchanged=len(stored) - len(stale),
+            gone=tuple(stale),
         )
 
     def delete(self, path: str) -> ChunkChanges:
@@ -204,30 +222,37 @@ class DocumentTables:
         with self._database.writing() as db:
             row = db.execute("SELECT number FROM documents WHERE path = ?", (path,)).fetchone()
             number = row[0] if row else 0
-            stored = db.execute("SELECT row FROM chunks WHERE document = ?", (number,))
-            rows = [row for (row,) in stored]
+            stored = db.execute("SELECT row, id FROM chunks WHERE document = ?", (number,))
+            rows = dict(stored.fetchall())
             _delete_rows(db, rows)
             keywords.delete_document(db, number)
+            edition_tables.forget_page(db, path)
             db.execute("DELETE FROM documents WHERE number = ?", (number,))
-            _grow_generation(db)
-        return ChunkChanges(deleted=len(rows))
+            generation.grow(db)
+        return ChunkChanges(deleted=len(rows), gone=tuple(rows.values()))
 
     # -- reading
 
     def documents(self) -> dict[str, StoredDocument]:
         """All documents by path."""
         with self._database.reading() as db:
-            stored = map(_document, db.execute(f"{_DOCUMENTS} ORDER BY path").fetchall())
-        return {document.info.path: document for document in stored}
+            stored = map(document_rows.stored, db.execute(document_rows.select("1 ORDER BY path")))
+            return {document.info.path: document for document in stored}
+
+    def signatures(self) -> dict[str, tuple[str, str]]:
+        """Prefix and signature of all documents, by path."""
+        with self._database.reading() as db:
+            rows = db.execute("SELECT path, prefix, signature FROM documents ORDER BY path")
+            return {path: (prefix, signature) for path, prefix, signature in rows}
 
     def document(self, name: str) -> StoredDocument | None:
         """Return a document by its path, or else by the prefix of its chunk ids."""
         with self._database.reading() as db:
             row = db.execute(
-                f"{_DOCUMENTS} WHERE path = :name OR prefix = :name ORDER BY path = :name DESC",
+                document_rows.select("path = :name OR prefix = :name ORDER BY path = :name DESC"),
                 {"name": name},
             ).fetchone()
-        return _document(row) if row else None
+        return document_rows.stored(row) if row else None
 
     def hashes(self) -> dict[str, tuple[str, str]]:
         """Path and content hash by chunk id."""
@@ -236,11 +261,6 @@ class DocumentTables:
                 "SELECT id, path, hash FROM chunks JOIN documents ON number = document"
             )
             return {id_: (path, hash_) for id_, path, hash_ in rows}
-
-    def ids(self) -> set[str]:
-        """Ids of all chunks."""
-        with self._database.reading() as db:
-            return {id_ for (id_,) in db.execute("SELECT id FROM chunks")}
 
     def rows(self) -> list[int]:
         """Row numbers of all chunks, ascending."""
@@ -290,31 +310,10 @@ class DocumentTables:
             return [passage_rows.passage(columns) for _row, *columns in rows]
 
 
-def _document(columns: Sequence[Any]) -> StoredDocument:
-    number, path, prefix, signature, title, owner, tags, updated_at = columns
-    return StoredDocument(
-        number=number,
-        prefix=prefix,
-        signature=signature,
-        info=DocumentInfo(
-            path=path,
-            title=title,
-            owner=owner,
-            tags=tuple(json.loads(tags)),
-            updated_at=datetime.fromisoformat(updated_at) if updated_at else None,
-        ),
-    )
-
-
-def _info_columns(info: DocumentInfo) -> tuple[str, str | None, str, str | None]:
-    updated_at = info.updated_at.isoformat() if info.updated_at else None
-    return info.title, info.owner, json.dumps(info.tags), updated_at
-
-
 def _insert_row(db: sqlite3.Connection, document: int, chunk: Chunk) -> None:
     (row,) = db.execute(
         "INSERT INTO chunks (document, id, position, title, heading, first_line, last_line, text,"
-        " hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING row",
+        " hash, kind, content) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING row",
         (
             document,
             chunk.id,
@@ -324,23 +323,23 @@ def _insert_row(db: sqlite3.Connection, document: int, chunk: Chunk) -> None:
             *chunk.lines,
             chunk.text,
             chunk.hash,
+            _kind(chunk),
+            chunk.content,
         ),
     ).fetchone()
     keywords.insert_row(db, row, chunk)
 
 
+def _kind(chunk: Chunk) -> str | None:
+    return None if chunk.kind == "page" else chunk.kind
+
+
 def _delete_rows(db: sqlite3.Connection, rows: Collection[int]) -> None:
     keywords.delete_rows(db, rows)
+    embedded_rows.remove(db, rows)
     db.executemany("DELETE FROM chunks WHERE row = ?", ((row,) for row in rows))
 
 
 def _set_meta(db: sqlite3.Connection, values: Mapping[str, str]) -> None:
     db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", values.items())
-    _grow_generation(db)
-
-
-def _grow_generation(db: sqlite3.Connection) -> None:
-    db.execute(
-        "INSERT INTO meta VALUES ('generation', '1')"
-        " ON CONFLICT (key) DO UPDATE SET value = value + 1"
-    )
+    generation.grow(db)

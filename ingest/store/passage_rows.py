@@ -12,13 +12,14 @@ def select(condition: str) -> str:
     """Return the statement for the chunks that meet a condition."""
     return (
         "SELECT row, id, path, chunks.title, heading, first_line, last_line, text, hash,"  # noqa: S608  # only literals
+        " iif(standing > 0, version, NULL), language,"
         f" {origins.COLUMNS} FROM chunks JOIN documents ON number = document WHERE {condition}"
     )
 
 
 def passage(columns: Sequence[Any]) -> Passage:
     """The columns of ``select`` without the row number -> a Passage."""
-    id_, path, title, heading, first, last, text, hash_, *origin = columns
+    id_, path, title, heading, first, last, text, hash_, version, language, *origin = columns
     return Passage(
         id=id_,
         path=path,
@@ -27,5 +28,7 @@ def passage(columns: Sequence[Any]) -> Passage:
         lines=(first, last),
         text=text,
         hash=hash_,
+        version=version,
+        language=language,
         origin=origins.origin_of(*origin),
     )

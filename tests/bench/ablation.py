@@ -30,7 +30,7 @@ from ingest.evaluate.evaluate import (
 from ingest.evaluate.scoring import Mark, averages, compare, mark
 from ingest.index.folders import live
 from ingest.index.matrix import Matrix, best
-from ingest.index.ranking import BONUS_SHARES, DEPTH, DOCUMENT_DEPTH, fuse, raised
+from ingest.index.ranking import BONUS_SHARES, DEPTH, DOCUMENT_DEPTH, Scores, fuse, raised
 from ingest.index.search import SHARPENED, SHARPENING, QueryVector, query_vector, worth_matching
 from ingest.index.snapshot import OpenFolder
 from ingest.settings import IndexSettings, read_settings
@@ -50,10 +50,10 @@ class Candidates:
 
     vector: QueryVector
     tables: DocumentTables
-    by_whole: Mapping[int, float]
-    by_aim: Mapping[int, float]
-    by_keyword: Mapping[int, float]
-    by_document: Mapping[int, float]
+    by_whole: Scores
+    by_aim: Scores
+    by_keyword: Scores
+    by_document: Scores
     document_of: Mapping[int, int]
 
 
@@ -67,7 +67,7 @@ def _alone(scores: Mapping[int, float]) -> list[int]:
 def _reciprocal(c: Candidates) -> list[int]:
     total: dict[int, float] = {}
     for scores in (c.by_whole, c.by_keyword):
-        for rank, row in enumerate(_alone(scores), 1):
+        for rank, row in enumerate(_alone(scores.by_number), 1):
             total[row] = total.get(row, 0.0) + 1 / (RRF + rank)
     return _alone(total)
 
@@ -90,12 +90,12 @@ def _sharpened(c: Candidates) -> list[int]:
 
 
 ON_CHUNKS: dict[str, Ranker] = {
-    "vectors only": lambda c: _alone(c.by_whole),
-    "keywords only": lambda c: _alone(c.by_keyword),
+    "vectors only": lambda c: _alone(c.by_whole.by_number),
+    "keywords only": lambda c: _alone(c.by_keyword.by_number),
     f"both, by rank (RRF, k = {RRF})": _reciprocal,
     "both, by score": lambda c: _alone(fuse(c.by_whole, c.by_keyword)),
     "+ what the page's other passages score": lambda c: _ordered(
-        raised(fuse(c.by_whole, c.by_keyword), c.document_of, {})
+        raised(fuse(c.by_whole, c.by_keyword), c.document_of, Scores({}))
     ),
     "+ words of whole pages": lambda c: _ordered(
         raised(fuse(c.by_whole, c.by_keyword), c.document_of, c.by_document)
@@ -112,21 +112,25 @@ ON_WINDOWS: dict[str, Ranker] = {
 def _gather(query: str, embedder: Embedder, tables: DocumentTables, matrix: Matrix) -> Candidates:
     vector = query_vector(query, embedder)
 
-    def nearest(direction: np.ndarray) -> dict[int, float]:
+    def nearest(direction: np.ndarray) -> Scores:
         found = matrix.similarities(direction)
-        return {int(matrix.rows[line]): float(found[line]) for line in best(found, DEPTH, None)}
+        lines = best(found, DEPTH, None)
+        return _cut({int(matrix.rows[line]): float(found[line]) for line in lines}, DEPTH)
+
+    def _cut(scores: Mapping[int, float], depth: int) -> Scores:
+        return Scores.of(scores, is_cut=len(scores) == depth)
 
     phrases = worth_matching(query_terms(query), tables.keywords.frequency, len(matrix.rows))
     by_whole, by_aim = nearest(vector.whole), nearest(vector.aim)
-    by_keyword = dict(tables.keywords.match(phrases, DEPTH))
-    origins = tables.origins(by_whole.keys() | by_aim.keys() | by_keyword.keys())
+    by_keyword = _cut(dict(tables.keywords.match(phrases, DEPTH)), DEPTH)
+    origins = tables.origins({*by_whole.by_number, *by_aim.by_number, *by_keyword.by_number})
     return Candidates(
         vector,
         tables,
         by_whole,
         by_aim,
         by_keyword,
-        tables.keywords.match_documents(phrases, DOCUMENT_DEPTH),
+        _cut(tables.keywords.match_documents(phrases, DOCUMENT_DEPTH), DOCUMENT_DEPTH),
         {row: document for row, (document, _id, _hash) in origins.items()},
     )
 
@@ -152,7 +156,7 @@ def _windows(docs: Path, folder: Path, embedder: Embedder) -> tuple[DocumentTabl
     folder.mkdir(parents=True, exist_ok=True)
     kept = folder / "vectors.npy"
     if not kept.exists():
-        chunks = [chunk for page in sorted(docs.rglob("*")) for chunk in _cut(page, docs)]
+        chunks = [chunk for page in sorted(docs.rglob("*")) for chunk in _windows_of(page, docs)]
         vectors = embedder.embed([chunk.embed_text for chunk in chunks])
         with closing(DocumentTables(folder / "pages.sqlite", create=True)) as tables:
             for path in dict.fromkeys(chunk.path for chunk in chunks):
@@ -163,10 +167,10 @@ def _windows(docs: Path, folder: Path, embedder: Embedder) -> tuple[DocumentTabl
     rows = tables.rows()
     origins = tables.origins(rows)
     documents = np.asarray([origins[row][0] for row in rows])
-    return tables, Matrix(np.asarray(rows), documents, np.load(kept))
+    return tables, Matrix.of(np.asarray(rows), documents, [np.load(kept)])
 
 
-def _cut(page: Path, docs: Path) -> Iterator[Chunk]:
+def _windows_of(page: Path, docs: Path) -> Iterator[Chunk]:
     if not page.is_file() or page.name in NOT_DOCS or page.suffix not in (".md", ".mdx", ".rst"):
         return
     path, text = page.relative_to(docs).as_posix(), page.read_text(encoding="utf-8")

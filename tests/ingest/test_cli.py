@@ -104,6 +104,14 @@ def test_search_shows_passages_best_first(docs: Path) -> None:
     assert {passage["path"] for passage in only["passages"]} == {"oncall/README.md"}
 
 
+def test_a_search_names_the_other_places_of_a_text(docs: Path) -> None:
+    page = (docs / "pay.md").read_text(encoding="utf-8")
+    (docs / "v1.1").mkdir()
+    (docs / "v1.1" / "pay.md").write_text(page, encoding="utf-8")
+    run("ingest", str(docs))
+    assert "also in v1.1/pay.md lines 1-3, version 1.1" in run("search", "payout worker", "-k", "1")
+
+
 def test_a_search_that_no_page_can_answer_says_why(docs: Path) -> None:
     run("ingest", str(docs))
     for given in (["--path", "nowhere"], ["--tag", "none"], ["--updated-after", "2020-01-01"]):

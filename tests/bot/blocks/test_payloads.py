@@ -58,7 +58,9 @@ def context(block_id: str, words: str) -> Block:
             ),
             {
                 "documents": {
-                    DRAIN.path: DocumentInfo(DRAIN.path, "Queues", NOW - timedelta(70), "@sre")
+                    DRAIN.path: DocumentInfo(
+                        DRAIN.path, "Queues", NOW - timedelta(70), "@sre", version="1.14"
+                    )
                 },
                 "ingested_at": NOW - timedelta(hours=5),
                 "now": NOW,
@@ -71,7 +73,7 @@ def context(block_id: str, words: str) -> Block:
                 paragraph(text("At most 40 a minute "), text("[limits.txt-0]"), text(".")),
                 context(
                     "footnote_sources",
-                    f"*Sources*\n{LISTED} · changed 2 months ago · owner @sre\n"
+                    f"*Sources*\n{LISTED} · version 1.14 · changed 2 months ago · owner @sre\n"
                     "[limits.txt-0] Limits · limits.txt lines 12-30",
                 ),
                 context("footnote_footer", f"{WHO}, read 5 hours ago."),
