@@ -202,10 +202,15 @@ class SearchResult:
 
 @dataclass(frozen=True, slots=True)
 class IndexedDocument:
-    """A whole document: all its chunks in order."""
+    """A whole document: all its chunks in order, with those of the files that it shows."""
 
     info: DocumentInfo
     passages: tuple[Passage, ...]
+
+    @property
+    def own(self) -> tuple[Passage, ...]:
+        """The passages without those of other files."""
+        return tuple(passage for passage in self.passages if passage.path == self.info.path)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from ingest.config_file import DocsCollection, read_collections, read_config_file
@@ -18,6 +19,7 @@ from ingest.documents import (
     CollectionInfo,
     DocumentInfo,
     IndexedDocument,
+    Origin,
     Passage,
     Revision,
     SearchResult,
@@ -31,12 +33,17 @@ from ingest.index.live import LiveIndex
 from ingest.index.metadata import LastIngest
 from ingest.index.ranking import DEPTH
 from ingest.index.search import Hit, rank
+from ingest.index.shown_files import ShownFiles, placed
 from ingest.index.snapshot import COLLECTION, OpenFolder
 from ingest.permalinks import permalink
 from ingest.settings import IndexSettings
 from ingest.store.document_tables import DocumentTables
 from ingest.store.vectors import batches
 
+MOST_NESTED = 10
+"""Maximum depth of documents that show documents, in a whole page."""
+MOST_SHOWN = 200
+"""Maximum number of documents that a whole page shows."""
 READ_AT_ONCE = 32
 """Number of passages in one read."""
 
@@ -81,6 +88,7 @@ class Index:
         self._membership = Membership(collections or {})
         self._link_template = link_template
         self._scope: frozenset[str] | None = None
+        self._shown_files: dict[tuple[Path, int], ShownFiles] = {}
 
     def within(self, collections: Iterable[str]) -> "Index":
         """Return an index limited to the documents of these collections."""
@@ -93,10 +101,12 @@ class Index:
         if not self._membership.collections:
             return ()
         try:
-            paths = self._live.read(lambda live: live.tables.documents())
+            paths, shown = self._live.read(
+                lambda live: ([*live.tables.documents()], self._shown(live))
+            )
         except IndexMissing:
-            paths = {}
-        sizes = Counter(name for path in paths for name in self._membership.names(path))
+            paths, shown = [], ShownFiles((), self._membership)
+        sizes = Counter(name for path in paths for name in shown.names(path))
         return tuple(
             CollectionInfo(name, collection.description, sizes[name])
             for name, collection in self._membership.collections.items()
@@ -134,18 +144,19 @@ class Index:
         exclude: Collection[str],
     ) -> SearchResult:
         snapshot = live.snapshot()
+        shown = self._shown(live)
         ranking = rank(
             snapshot,
             live.tables,
             query,
             self._live.embed(query, snapshot),
-            documents=filters.passing(snapshot.infos, self._membership),
+            documents=filters.passing(snapshot.infos, self._membership, shown.names),
             excluded=live.tables.rows_of(exclude) if exclude else (),
             depth=max(DEPTH, k or 0),
         )
         taken = _taken(live.tables, ranking.hits, k, budget)
         passages = tuple(
-            replace(passage, score=hit.score, distance=hit.distance, url=self._link(passage))
+            replace(self._complete(passage, shown), score=hit.score, distance=hit.distance)
             for hit, passage in taken
         )
         probability = confidence(ranking.signals) if passages else 0.0
@@ -158,14 +169,18 @@ class Index:
 
     def _passages(self, live: OpenFolder, ids: Sequence[str]) -> list[Passage]:
         passages = live.tables.passages_by_id(ids)
+        shown = self._shown(live)
         return [
-            replace(passages[id_], url=self._link(passages[id_]))
+            self._complete(passages[id_], shown)
             for id_ in ids
-            if id_ in passages and self._is_in_scope(passages[id_].path)
+            if id_ in passages and self._is_in_scope(passages[id_].path, shown)
         ]
 
     def document(self, name: str) -> IndexedDocument | None:
-        """Return a whole document by its path, with or without ``.md``, or by a chunk id of it."""
+        """Return a whole document by its path, with or without ``.md``, or by a chunk id of it.
+
+        The passages of a file that it includes stand where it shows them.
+        """
         return self._live.read(lambda live: self._document(live, name))
 
     def _document(self, live: OpenFolder, path: str) -> IndexedDocument | None:
@@ -174,18 +189,31 @@ class Index:
         stored = live.tables.document(name)
         if stored is None and number.isdecimal():
             stored = live.tables.document(stem)
-        if stored is None or not self._is_in_scope(stored.info.path):
+        shown = self._shown(live)
+        if stored is None or not self._is_in_scope(stored.info.path, shown):
             return None
-        passages = live.tables.passages_of(stored.info.path)
-        return IndexedDocument(stored.info, tuple(replace(p, url=self._link(p)) for p in passages))
+        passages = self._whole(live, stored.info.path, shown, {stored.info.path}, MOST_NESTED)
+        return IndexedDocument(stored.info, tuple(passages))
+
+    def _whole(
+        self, live: OpenFolder, path: str, shown: ShownFiles, seen: set[str], nested: int
+    ) -> list[Passage]:
+        """Passages of a document, and of what it shows; ``seen`` documents are shown once."""
+        own = [self._complete(passage, shown) for passage in live.tables.passages_of(path)]
+        files = []
+        for line, file in shown.files(path) if nested else ():
+            if file not in seen and len(seen) <= MOST_SHOWN and self._is_in_scope(file, shown):
+                seen.add(file)
+                files.append((line, self._whole(live, file, shown, seen, nested - 1)))
+        return placed(own, files)
 
     def documents(self, prefix: str = "") -> list[DocumentInfo]:
         """Facts about all documents whose path begins with ``prefix``, by path."""
-        stored = self._live.read(lambda live: live.tables.documents())
+        stored, shown = self._live.read(lambda live: (live.tables.documents(), self._shown(live)))
         return [
             document.info
             for path, document in stored.items()
-            if path.startswith(prefix) and self._is_in_scope(path)
+            if path.startswith(prefix) and self._is_in_scope(path, shown)
         ]
 
     def status(self) -> IndexStatus:
@@ -222,16 +250,33 @@ class Index:
     def close(self) -> None:
         self._live.close()
 
-    def _is_in_scope(self, path: str) -> bool:
-        return self._scope is None or bool(self._scope & self._membership.names(path))
+    def _is_in_scope(self, path: str, shown: ShownFiles) -> bool:
+        return self._scope is None or bool(self._scope & shown.names(path))
 
-    def _link(self, passage: Passage) -> str | None:
-        """Address of a passage's lines at the commit from which its document was read."""
-        if (origin := passage.origin) is None:
-            return None
-        return permalink(
-            origin.revision, origin.docs_root, passage.path, passage.lines, self._link_template
+    def _shown(self, live: OpenFolder) -> ShownFiles:
+        key = (live.folder.path, live.tables.generation())
+        shown = self._shown_files.get(key)
+        if shown is None:
+            shown = ShownFiles(live.tables.includes.shown(), self._membership)
+            self._shown_files.clear()
+            self._shown_files[key] = shown
+        return shown
+
+    def _complete(self, passage: Passage, shown: ShownFiles) -> Passage:
+        """Add the address of the passage, and the pages in scope that show its document."""
+        places = tuple(
+            replace(place, url=self._link(passage.origin, place.path, place.lines))
+            for place in shown.places(passage.path)
+            if self._is_in_scope(place.path, shown)
         )
+        url = self._link(passage.origin, passage.path, passage.lines)
+        return replace(passage, url=url, places=(*passage.places, *places))
+
+    def _link(self, origin: Origin | None, path: str, lines: tuple[int, int]) -> str | None:
+        """Address of lines at the commit from which their document was read."""
+        if origin is None:
+            return None
+        return permalink(origin.revision, origin.docs_root, path, lines, self._link_template)
 
 
 def open_index(

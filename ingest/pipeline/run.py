@@ -79,6 +79,7 @@ def run_ingest(
         plan = make_plan(
             checkout,
             stored=stored,
+            directives=target.tables.includes.stored(),
             damaged=target.damaged_documents(),
             fits=embedder.fits,
             progress=lambda done: listen(IngestProgress("read", done, len(checkout.files))),
@@ -89,6 +90,7 @@ def run_ingest(
         origin = Origin(checkout.revision, checkout.docs_root)
         writing = Writing(target, embedder, origin, stored.keys(), listen)
         writing.run(plan)
+        target.tables.includes.replace_shown(plan.shown)
         documents, chunks = target.tables.counts()
         tested = _tested(questions, plan, target, embedder, settings.self_test_drop, listen)
         last = LastIngest(origin, datetime.now(UTC), embedder.name)
@@ -160,6 +162,7 @@ def _warnings(plan: Plan, documents: int) -> Iterator[str]:
             "0 documents are indexed: the docs root has no readable page"
             " (see FOOTNOTE_DOCS_ROOT and FOOTNOTE_DOCS_INCLUDE)."
         )
+    yield from plan.warnings
     for skipped in plan.skipped:
         if is_bad_name(skipped.reason):
             yield f"{visible_line(skipped.path)} is left out ({skipped.reason})."
@@ -237,6 +240,7 @@ class Writing:
                 document.signature,
                 document.chunks,
                 self.origin,
+                document.includes,
             )
             self.added += changes.added
             self.updated += changes.updated

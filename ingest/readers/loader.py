@@ -11,14 +11,16 @@ from ingest.readers.credentials import masked
 from ingest.readers.decoding import decode
 from ingest.readers.front_matter import FrontMatter, front_matter
 from ingest.readers.html import read_html
+from ingest.readers.include_directives import Include, includes_of
 from ingest.readers.markdown import read_markdown
 from ingest.readers.notebook import read_notebook
 from ingest.readers.parsed_file import FileBlock, ParsedFile, UnreadableDocument
 from ingest.readers.rst import read_rst
 from ingest.readers.search_text import has_words
-from ingest.readers.text import read_text
+from ingest.readers.shown_part import Part, PartMissing, lines_of
+from ingest.readers.text import read_code, read_text
 
-__all__ = ["READERS", "Document", "UnreadableDocument", "load"]
+__all__ = ["EMPTY", "READERS", "Document", "Showing", "UnreadableDocument", "load", "suffix_of"]
 
 Reader = Callable[[Sequence[str]], ParsedFile]
 READERS: dict[str, Reader] = {
@@ -33,6 +35,7 @@ READERS: dict[str, Reader] = {
 }
 
 
+EMPTY = "empty: the page has no text"
 _HIDDEN_IN_PATH = "hidden: its path has characters that nobody sees; rename it"
 _CREDENTIAL_IN_PATH = "credential: its path has one; rename the file and revoke it"
 
@@ -51,12 +54,42 @@ class Document:
     """The line of each masked credential."""
     impossible: tuple[str, ...] = ()
     """Dates in front matter that do not exist."""
+    context: tuple[str, ...] = ()
+    """Headings of the page that includes this file."""
+    includes: tuple[Include, ...] = ()
+    missing: tuple[str, ...] = ()
+    """Parts that pages show and that the file does not have."""
+
+    @property
+    def has_text(self) -> bool:
+        return any(has_words(block, self.parsed) for block in self.parsed.blocks)
 
 
-def load(path: str, data: bytes) -> Document:
-    """Read a file. Raises UnreadableDocument with the reason."""
-    suffix = PurePosixPath(path).suffix.lower()
-    reader = READERS.get(suffix)
+@dataclass(frozen=True, slots=True)
+class Showing:
+    """The way in which pages show a file that they include."""
+
+    suffix: str
+    """The reader; empty for code."""
+    parts: tuple[Part, ...]
+    title: str
+    """Title of the page, for a file that has none."""
+    heading: tuple[str, ...] = ()
+    """Headings of the page above the directive."""
+
+
+def suffix_of(path: str) -> str:
+    """Return the suffix by which a file is read."""
+    return PurePosixPath(path).suffix.lower()
+
+
+def load(path: str, data: bytes, showing: Showing | None = None) -> Document:
+    """Read a page, or the parts of a file that pages show.
+
+    Raises UnreadableDocument with the reason. A page without text that includes is readable.
+    """
+    suffix = suffix_of(path) if showing is None else showing.suffix
+    reader = READERS.get(suffix, read_code if showing else None)
     if reader is None:
         raise UnreadableDocument(f"unsupported: no reader for {suffix or 'files without a suffix'}")
     if visible_line(path) != path:
@@ -70,14 +103,20 @@ def load(path: str, data: bytes) -> Document:
         lines = text.split("\n")
     else:
         text, lines_masked = masked(without_hidden(text))
-        fields, lines = front_matter(text.split("\n"))
+        lines = text.split("\n")
+        if reader is not read_code:
+            fields, lines = front_matter(lines)
+    missing: tuple[str, ...] = ()
+    if showing:
+        lines, missing = _shown_lines(lines, showing.parts)
+        lines_masked = tuple(n for n in lines_masked if lines[n - 1].strip())
     parsed = reader(lines)
-    if not any(has_words(block, parsed) for block in parsed.blocks):
-        raise UnreadableDocument("empty: the page has no text")
+    includes = includes_of(lines, parsed, suffix=suffix)
     parsed = replace(parsed, blocks=tuple(map(_visible, parsed.blocks)))
-    names = [_title(path, fields, parsed), fields.owner or "", *fields.tags]
+    fallback = (showing.title if showing else "") or _name(path)
+    names = [_title(fields, parsed) or fallback, fields.owner or "", *fields.tags]
     (title, owner, *tags), found = zip(*map(_shown, names), strict=True)
-    return Document(
+    document = Document(
         path=path,
         title=title or _name(path),
         parsed=parsed,
@@ -86,7 +125,13 @@ def load(path: str, data: bytes) -> Document:
         date=fields.date,
         masked_lines=(*lines_masked, *parsed.masked_lines, *chain.from_iterable(found)),
         impossible=fields.impossible,
+        context=showing.heading if showing else (),
+        includes=includes,
+        missing=missing,
     )
+    if not document.has_text and not includes:
+        raise UnreadableDocument(missing[0] if missing else EMPTY)
+    return document
 
 
 def is_bad_name(reason: str) -> bool:
@@ -104,10 +149,22 @@ def _visible(block: FileBlock) -> FileBlock:
     return replace(block, label=visible_line(block.label), parts=parts)
 
 
-def _title(path: str, fields: FrontMatter, parsed: ParsedFile) -> str:
-    """Title from front matter, the format, the first top heading, or the name of the file."""
+def _shown_lines(lines: Sequence[str], parts: Sequence[Part]) -> tuple[list[str], tuple[str, ...]]:
+    """Return the lines with those blanked that no part has, and the reasons of missing parts."""
+    shown: set[int] = set()
+    missing: dict[str, None] = {}
+    for part in parts:
+        try:
+            shown.update(lines_of(part, lines))
+        except PartMissing as error:
+            missing[str(error)] = None
+    return [line if i in shown else "" for i, line in enumerate(lines)], tuple(missing)
+
+
+def _title(fields: FrontMatter, parsed: ParsedFile) -> str:
+    """Title from front matter, the format, or the first top heading."""
     heading = next((b.label for b in parsed.blocks if b.level == 1 and b.label), "")
-    return fields.title or parsed.title or heading or _name(path)
+    return fields.title or parsed.title or heading
 
 
 def _name(path: str) -> str:

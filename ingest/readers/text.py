@@ -1,6 +1,7 @@
-"""Plain text -> paragraphs, which are separated by blank lines; it has no markup."""
+"""Plain text or code -> paragraphs, which are separated by blank lines; it has no markup."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ingest.readers.parsed_file import FileBlock, ParsedFile
 
@@ -8,6 +9,12 @@ from ingest.readers.parsed_file import FileBlock, ParsedFile
 def read_text(lines: Sequence[str]) -> ParsedFile:
     """Read a text file."""
     return ParsedFile("plain", tuple(lines), tuple(paragraphs(lines)))
+
+
+def read_code(lines: Sequence[str]) -> ParsedFile:
+    """Read a file that a page shows as code: a block up to each gap in it."""
+    blocks = [replace(block, kind="code") for block in paragraphs(lines)]
+    return ParsedFile("plain", tuple(lines), tuple(blocks))
 
 
 def paragraphs(lines: Sequence[str]) -> list[FileBlock]:

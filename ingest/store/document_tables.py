@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from ingest.documents import Chunk, DocumentInfo, Origin, Passage
-from ingest.store import keywords, origins, passage_rows, tokens
+from ingest.store import include_tables, keywords, origins, passage_rows, tokens
+from ingest.store.include_tables import IncludeTables, StoredIncludes
 from ingest.store.keywords import Keywords
 from ingest.store.sqlite import Database, damaged
 from ingest.store.tokens import Tokens
@@ -78,12 +79,13 @@ class DocumentTables:
     """The database of one index folder. Several threads may read; one may write."""
 
     def __init__(self, path: Path, *, create: bool = False) -> None:
-        schema = _SCHEMA + keywords.SCHEMA + tokens.SCHEMA
+        schema = _SCHEMA + keywords.SCHEMA + tokens.SCHEMA + include_tables.SCHEMA
         self._database = Database(
             path, schema=schema if create else None, later_columns=origins.LATER_COLUMNS
         )
         self.keywords = Keywords(self._database)
         self.tokens = Tokens(self._database)
+        self.includes = IncludeTables(self._database)
 
     def check(self) -> None:
         """Raise IndexDamaged when the file is not a sound database, IndexLocked when it is held."""
@@ -151,6 +153,7 @@ class DocumentTables:
         signature: str,
         chunks: Sequence[Chunk],
         origin: Origin | None = None,
+        includes: StoredIncludes = StoredIncludes(),  # noqa: B008  # frozen
     ) -> ChunkChanges:
         """Replace a document's chunks by these; rows of unchanged chunks stay."""
         with self._database.writing() as db:
@@ -190,6 +193,7 @@ class DocumentTables:
                 else:
                     _insert_row(db, number, chunk)
             keywords.write_document(db, number, chunks)
+            include_tables.write_document(db, number, includes)
             _grow_generation(db)
         updated = len(stale.keys() & wanted.keys())
         return ChunkChanges(
@@ -208,6 +212,7 @@ class DocumentTables:
             rows = [row for (row,) in stored]
             _delete_rows(db, rows)
             keywords.delete_document(db, number)
+            include_tables.delete_document(db, number)
             db.execute("DELETE FROM documents WHERE number = ?", (number,))
             _grow_generation(db)
         return ChunkChanges(deleted=len(rows))
