@@ -28,8 +28,6 @@ _LACKS = {
     "words within a template are not searched": "template-words",
     "a page's description is not indexed": "description-only",
     "panels that are hidden until they are clicked are not read": "hidden-panels",
-    "files that a page includes are not read": "include-not-read literalinclude",
-    "links to a page outside the docs root are not followed": "linked-readme",
     "comments of note tools are indexed": "note-comments",
     "a table in one line of HTML is cut anywhere": "one-line-table",
     # What is found of them.

@@ -45,6 +45,8 @@ PAGE_LANGUAGES = {"markdown", "md", "mdx", "rst", "rest", "asciidoc", "adoc", "j
 FENCE_LANGUAGE = re.compile(r"^[\s>]*+(?:`{3,}+|~{3,}+)\s*+\{?\.?([\w-]*+)")
 
 
+MARKS = ("include", ":file:", "8<", "{!", "{{", "![[", "import ")
+"""Every directive has one of them."""
 DIRECTIVE = re.compile(r"^\s*+(?:`{3,}+|~{3,}+)\{(?!code)")
 """A fence of MyST that holds text, or that includes."""
 
@@ -125,7 +127,7 @@ def includes_of(
     is_asciidoc = suffix in (".adoc", ".asciidoc", ".asc")
     syntaxes = (_asciidoc,) if is_asciidoc else SYNTAXES.get(parsed.syntax, ())
     text = "\n".join(lines)
-    if not any(mark in text for mark in ("include", "8<", "{!", "![[", "readfile", "{{", "import ")):
+    if not any(mark in text for mark in MARKS):
         return ()
     page = _Page(lines, parsed.lines, _code_lines(parsed.blocks, lines))
     found = [each for syntax in syntaxes for each in syntax(page)]
@@ -252,7 +254,10 @@ def _snippets(page: _Page) -> Iterator[Include]:
         if SNIPPETS.match(line):
             between = not between
         elif match := SNIPPET.match(line):
-            target, part = _with_part(re.sub(r":(\d+)$", r":\1:", match[1] or match[2], count=1))
+            name = match[1] or match[2]
+            # A lone number is the first line here, and the only one in mdBook.
+            lone = re.fullmatch(r"[^:]++:\d++", name)
+            target, part = _with_part(f"{name}:" if lone else name)
             yield from page.preprocessed(index, target, part, searches=True)
         elif between and (name := line.strip(" \t>")) and not name.startswith(";"):
             target, part = _with_part(name)
@@ -265,7 +270,6 @@ def _with_part(text: str) -> tuple[str, Part]:
     if not colon or rest.startswith("//"):
         return text, WHOLE
     if re.fullmatch(r"[\d:, -]*+", rest):
-        # A lone number of mdBook and MkDocs is a line; ``5:`` reaches to the end.
         return target, Part(ranges=numbered(rest))
     return target, Part(names=(rest,))
 

@@ -74,7 +74,8 @@ def lines_of(part: Part, lines: Sequence[str]) -> Iterable[int]:
     """Return the indices of the lines that a part holds. Raises PartMissing."""
     if part.unsupported:
         raise PartMissing(f"the option {part.unsupported} is not supported")
-    kept: Sequence[int] = range(len(lines))
+    # The text behind the last line feed is no line.
+    kept: Sequence[int] = range(len(lines) - (len(lines) > 1 and not lines[-1]))
     if part.names:
         kept = list(_regions(part.names, lines))
     kept = kept[_first(part, kept, lines) :]
