@@ -27,9 +27,7 @@ MDBOOK = re.compile(r"(?<!\\)\{\{#(\w*include|play\w++)\s++([^\s{}]++)[^{}]*+\}\
 SNIPPET = re.compile(r"""^[ \t>]*+-++8<-++[ \t]++(?:"([^"]++)"|'([^']++)')""")
 SNIPPETS = re.compile(r"^[ \t>]*+-++8<-++[ \t]*+$")
 BANG = re.compile(r"\{!>?\s*+([^\s!{}]++)[^{}]*?!\}")
-LIQUID = re.compile(
-    r"""\{%-?\s*+(include[\w-]*+)\s++("[^"%]*+"|'[^'%]*+'|[^\s%"']++)([^%]*+)%\}"""
-)
+LIQUID = re.compile(r"""\{%-?\s*+(include[\w-]*+)\s++("[^"%]*+"|'[^'%]*+'|[^\s%"']++)([^%]*+)%\}""")
 SHORTCODE = re.compile(r"\{\{[<%]\s*+(\w[\w/.-]*+)([^{}]*+)\}\}")
 ARGUMENT = re.compile(r"""(?:([\w-]++)\s*+=\s*+)?("[^"]*+"|'[^']*+'|[^\s"'=]++)""")
 WIKI = re.compile(r"!\[\[([^\[\]|#\n]++)(?:#[^\[\]|\n]*+)?(?:\|[^\[\]\n]*+)?\]\]")
@@ -219,7 +217,9 @@ def _directive(index: int, name: str, target: str, options: dict[str, str]) -> I
     ranges = numbered(options.get("lines", ""))
     first, last = options.get("start-line", ""), options.get("end-line", "")
     if _is_number(first) or _is_number(last):
-        ranges = ((int(first) if _is_number(first) else 0, int(last) if _is_number(last) else None),)
+        ranges = (
+            (int(first) if _is_number(first) else 0, int(last) if _is_number(last) else None),
+        )
     parsers = [option for option in ("pyobject", "diff") if option in options]
     part = Part(
         start_at=options.get("start-at", ""),
@@ -230,9 +230,7 @@ def _directive(index: int, name: str, target: str, options: dict[str, str]) -> I
         unsupported=parsers[0] if parsers else "",
     )
     is_literal = "literal" in name or not options.keys().isdisjoint(("literal", "code"))
-    return Include(
-        index + 1, target, part, is_literal=is_literal, searches=target.startswith("/")
-    )
+    return Include(index + 1, target, part, is_literal=is_literal, searches=target.startswith("/"))
 
 
 def _is_number(text: str) -> bool:
@@ -284,9 +282,7 @@ def _bangs(page: _Page) -> Iterator[Include]:
 def _liquid(page: _Page) -> Iterator[Include]:
     """Jekyll, Jinja and the include plug-ins of MkDocs; a tag may have several lines."""
     for index, match in _in_text(page, LIQUID):
-        options = {
-            name: _bare(value) for name, value in ARGUMENT.findall(match[3]) if name
-        }
+        options = {name: _bare(value) for name, value in ARGUMENT.findall(match[3]) if name}
         part = Part(start_after=options.get("start", ""), end_before=options.get("end", ""))
         yield from page.preprocessed(
             index, _bare(match[2]), part, searches=True, is_certain=match[1] == "include-markdown"

@@ -153,10 +153,7 @@ class Selection:
 
     def is_page_link(self, skipped: Skipped) -> bool:
         """Return True for a link that would be a page if it were a file."""
-        return (
-            skipped.reason == _LINK
-            and self._reason_against(Entry(skipped.path, "file")) is None
-        )
+        return skipped.reason == _LINK and self._reason_against(Entry(skipped.path, "file")) is None
 
 
 def root_parts(docs_root: str) -> tuple[str, ...]:

@@ -139,7 +139,11 @@ class FolderCheckout(Checkout):
             listed = tree.known(paths) if tree else set(paths)
             algorithm = tree.repository.object_format if tree else "sha1"
             commit = self.revision.commit if tree else None
-            committed = {e.path: e.id for e in tree_files(tree.git, commit, paths)} if tree and commit else {}
+            committed = (
+                {e.path: e.id for e in tree_files(tree.git, commit, paths)}
+                if tree and commit
+                else {}
+            )
             for entry in entries:
                 if reason := self.selection.too_large(entry.size):
                     found[entry.path] = reason

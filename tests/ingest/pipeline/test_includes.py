@@ -224,13 +224,17 @@ def test_what_cannot_be_read_is_named_as_long_as_it_is_so(docs: Docs) -> None:
 
     warnings = [set(docs.ingest().warnings), set(docs.ingest().warnings)]
 
-    assert warnings[0] == warnings[1] == {
-        "a.rst (line 4) includes gone.inc, which is not read: there is no such file.",
-        "a.rst (line 6) includes b.py, which is not read: the option pyobject is not supported.",
-        "a.rst (line 9) includes c.ini, which is not read: no line has 'nowhere'.",
-        "a.rst (line 12) includes ../../etc/passwd, which is not read: outside the repository.",
-        "a.rst (line 14) includes d.inc, which is not read: binary: the content is not text, whatever the name says.",
-    }
+    assert (
+        warnings[0]
+        == warnings[1]
+        == {
+            "a.rst (line 4) includes gone.inc, which is not read: there is no such file.",
+            "a.rst (line 6) includes b.py, which is not read: the option pyobject is not supported.",
+            "a.rst (line 9) includes c.ini, which is not read: no line has 'nowhere'.",
+            "a.rst (line 12) includes ../../etc/passwd, which is not read: outside the repository.",
+            "a.rst (line 14) includes d.inc, which is not read: binary: the content is not text, whatever the name says.",
+        }
+    )
     docs.write("a.rst", "A\n=\n\n.. include:: gone.inc\n")
     docs.write("gone.inc", NUMBERS)
     assert not docs.ingest().warnings
@@ -401,8 +405,13 @@ def test_an_edited_included_file_has_no_link_to_the_commit(site: Docs) -> None:
 
 
 def test_collections_hold_what_their_pages_show_and_no_more(docs: Docs) -> None:
-    docs.write("open/a.rst", "A\n=\n\n.. include:: /parts/all.inc\n\n.. include:: /parts/two.inc\n   :end-line: 1\n")
-    docs.write("closed/b.rst", "B\n=\n\n.. include:: /parts/two.inc\n\n.. include:: /parts/own.inc\n")
+    docs.write(
+        "open/a.rst",
+        "A\n=\n\n.. include:: /parts/all.inc\n\n.. include:: /parts/two.inc\n   :end-line: 1\n",
+    )
+    docs.write(
+        "closed/b.rst", "B\n=\n\n.. include:: /parts/two.inc\n\n.. include:: /parts/own.inc\n"
+    )
     docs.write("parts/all.inc", "The open number is 11.\n")
     docs.write("parts/two.inc", "The first number is 12.\nThe hidden number is 13.\n")
     docs.write("parts/own.inc", "The closed number is 14.\n")
@@ -418,7 +427,10 @@ def test_collections_hold_what_their_pages_show_and_no_more(docs: Docs) -> None:
 
     assert paths == {"open/a.rst", "parts/all.inc"} == {i.path for i in scoped.documents()}
     assert scoped.document("parts/own.inc") is None
-    assert [p.path for p in scoped.document("open/a.rst").passages] == ["open/a.rst", "parts/all.inc"]  # type: ignore[union-attr]
+    assert [p.path for p in scoped.document("open/a.rst").passages] == [
+        "open/a.rst",
+        "parts/all.inc",
+    ]  # type: ignore[union-attr]
     assert not scoped.passages(["parts/two.inc-0"])
     assert {i.path for i in index.within(["closed"]).documents()} == {
         "closed/b.rst",
