@@ -144,6 +144,8 @@ def search(
         console.print(" > ".join(passage.heading) or passage.title, style="cyan", markup=False)
         console.print(passage.url or where, style="dim", markup=False, soft_wrap=True)
         console.print(passage.text + "\n", markup=False, soft_wrap=True)
+    if result.note:
+        VisibleConsole(stderr=True).print(result.note, style="yellow")
     if result.weak:
         none_passed = not result.passages and (path or collection or tag or updated_after)
         why = "No page passes these filters." if none_passed else _UNLIKELY

@@ -190,12 +190,15 @@ class SearchResult:
     """True if the passages are unlikely to answer the query."""
     confidence: float = 0.0
     """From 0 to 1; below the calibrated threshold the result is weak."""
+    note: str | None = None
+    """A sentence for people while the index lacks documents or vectors."""
 
     def to_json(self) -> dict[str, Any]:
         return {
             "query": self.query,
             "weak": self.weak,
             "confidence": round(self.confidence, 4),
+            "note": self.note,
             "passages": [passage.to_json() for passage in self.passages],
         }
 

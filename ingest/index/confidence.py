@@ -16,6 +16,9 @@ from ingest.store.terms import QueryTerms
 LEADING = 4
 """Number of first passages that are checked for identifiers."""
 
+UNKNOWN_SIMILARITY = 0.5
+"""Similarity that is assumed of the nearest passage while vectors are missing."""
+
 
 @dataclass(frozen=True, slots=True)
 class Signals:
@@ -42,14 +45,19 @@ def read_signals(
     frequency: Callable[[str], int],
     keywords: Keywords,
     chunks: int,
+    *,
+    has_vectors: bool = True,
 ) -> Signals:
-    """Look up the query's words in all docs, and its identifiers in the leading rows."""
+    """Look up the query's words in all docs, and its identifiers in the leading rows.
+
+    Where vectors are missing, the nearest passage may lack its own: then the words decide.
+    """
     counts = [frequency(f'"{word}"') for word in terms.words]
     total = sum(_rarity(count, chunks) for count in counts)
     covered = sum(_rarity(count, chunks) for count in counts if count)
     names = [bool(keywords.holding(name, leading)) for name in terms.identifiers]
     return Signals(
-        similarity=max(0.0, similarity),
+        similarity=max(0.0 if has_vectors else UNKNOWN_SIMILARITY, similarity),
         in_docs=covered / total if total else 0.0,
         named=sum(names) / len(names) if names else 1.0,
     )

@@ -110,12 +110,12 @@ def sound_live(data_dir: Path) -> IndexFolder | None:
 def unfinished(data_dir: Path) -> list[IndexFolder]:
     """Folders beside the live one, left by runs that did not finish."""
     current = sound_live(data_dir)
-    return [folder for folder in _all(data_dir) if current is None or folder.path != current.path]
+    return [folder for folder in all_of(data_dir) if current is None or folder.path != current.path]
 
 
 def start(data_dir: Path) -> IndexFolder:
     """Create the next folder."""
-    numbers = [int(folder.name.removeprefix("index-")) for folder in _all(data_dir)]
+    numbers = [int(folder.name.removeprefix("index-")) for folder in all_of(data_dir)]
     folder = IndexFolder(data_dir / f"index-{max(numbers, default=0) + 1}")
     try:
         folder.path.mkdir(parents=True)
@@ -147,7 +147,8 @@ def remove(folder: IndexFolder) -> None:
     shutil.rmtree(folder.path, ignore_errors=True)
 
 
-def _all(data_dir: Path) -> list[IndexFolder]:
+def all_of(data_dir: Path) -> list[IndexFolder]:
+    """All index folders, the live one and those beside it."""
     if not data_dir.is_dir():
         return []
     return [IndexFolder(path) for path in data_dir.iterdir() if _NAME.fullmatch(path.name)]

@@ -29,12 +29,13 @@ from ingest.errors import IndexMissing
 from ingest.index.calibration import threshold
 from ingest.index.confidence import confidence
 from ingest.index.filters import Filters, Membership, from_docs_root
+from ingest.index.growth import Growth
 from ingest.index.live import LiveIndex
 from ingest.index.metadata import LastIngest
 from ingest.index.ranking import DEPTH
 from ingest.index.search import Hit, rank
 from ingest.index.shown_files import ShownFiles, placed
-from ingest.index.snapshot import COLLECTION, OpenFolder
+from ingest.index.snapshot import COLLECTION, OpenFolder, Snapshot
 from ingest.permalinks import permalink
 from ingest.settings import IndexSettings
 from ingest.store.document_tables import DocumentTables
@@ -60,6 +61,8 @@ class IndexStatus:
     """Documents of another revision: a run is writing them, or one did not end well."""
     collection: str | None = None
     embedder: str | None = None
+    growth: Growth | None = None
+    """What the first ingest has done so far; None if nothing notable is missing."""
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -70,7 +73,7 @@ class IndexStatus:
             "documents_of_another_revision": self.differing,
             "collection": self.collection,
             "embedder": self.embedder,
-        }
+        } | ({"growth": self.growth.to_json()} if self.growth else {})
 
 
 class Index:
@@ -155,13 +158,22 @@ class Index:
             depth=max(DEPTH, k or 0),
         )
         taken = _taken(live.tables, ranking.hits, k, budget)
+        if snapshot.growth:
+            self._ask_for(live.tables, snapshot, [hit.row for hit, _passage in taken])
         passages = tuple(
             replace(self._complete(passage, shown), score=hit.score, distance=hit.distance)
             for hit, passage in taken
         )
         probability = confidence(ranking.signals) if passages else 0.0
         is_weak = not passages or probability < threshold(snapshot.meta)
-        return SearchResult(query, passages, is_weak, probability)
+        note = snapshot.growth.words if snapshot.growth else None
+        return SearchResult(query, passages, is_weak, probability, note)
+
+    def _ask_for(self, tables: DocumentTables, snapshot: Snapshot, rows: Sequence[int]) -> None:
+        """Let a running ingest make the vectors of these rows first."""
+        lines = snapshot.matrix.positions(rows)
+        missing = [row for row, line in zip(rows, lines, strict=True) if line is None]
+        self._live.ask_for(document for document, *_ in tables.origins(missing).values())
 
     def passages(self, ids: Sequence[str]) -> list[Passage]:
         """Return the chunks with these ids, in this order. Unknown ids are left out."""
@@ -219,9 +231,7 @@ class Index:
     def status(self) -> IndexStatus:
         """Size and age of the whole index, whatever the scope. Never raises IndexMissing."""
         try:
-            meta, (documents, chunks), differing = self._live.read(
-                lambda live: (live.tables.meta(), live.tables.counts(), live.tables.differing())
-            )
+            meta, (documents, chunks), differing, embedded = self._live.read(_facts)
         except IndexMissing:
             return IndexStatus()
         last = LastIngest.from_meta(meta)
@@ -230,9 +240,10 @@ class Index:
             ingested_at=last.ingested_at if last else None,
             documents=documents,
             chunks=chunks,
-            differing=differing,
+            differing=differing if last else 0,
             collection=meta.get(COLLECTION),
             embedder=last.embedder_name if last else None,
+            growth=Growth.of(meta, documents, chunks, embedded),
         )
 
     def rebuild_by(self, rebuild: Callable[[], object]) -> None:
@@ -242,6 +253,10 @@ class Index:
     def use(self, embedder: Embedder) -> None:
         """Embed queries with this embedder from now on: it made the live index."""
         self._live.use(embedder)
+
+    def take_asked(self) -> set[int]:
+        """Numbers of documents without vectors that searches have returned since the last call."""
+        return self._live.take_asked()
 
     def warm(self) -> None:
         """Read the vectors now, so that the next search need not."""
@@ -302,6 +317,11 @@ def open_index(
         late_interaction=settings.late_interaction,
     )
     return Index(live, collections, link_template=settings.link_template)
+
+
+def _facts(live: OpenFolder) -> tuple[dict[str, str], tuple[int, int], int, int]:
+    tables = live.tables
+    return tables.meta(), tables.counts(), tables.differing(), tables.embedded.count()
 
 
 def _taken(

@@ -3,7 +3,7 @@
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TypeVar
 
@@ -46,6 +46,7 @@ class LiveIndex:
         self._rebuild: Callable[[], object] | None = None
         self._next_rebuild = 0.0
         self._has_asked = False
+        self._asked_for: set[int] = set()
         self._lock = threading.Lock()
 
     def rebuild_by(self, rebuild: Callable[[], object]) -> None:
@@ -121,6 +122,17 @@ class LiveIndex:
             if self._open is not None and (folder is None or not self._open.still_is(folder)):
                 self._open.close()
                 self._open = None
+
+    def ask_for(self, documents: Iterable[int]) -> None:
+        """Remember documents, by number, that lack vectors and that a search has returned."""
+        with self._lock:
+            self._asked_for.update(documents)
+
+    def take_asked(self) -> set[int]:
+        """Return the documents of ``ask_for`` since the last call."""
+        with self._lock:
+            asked, self._asked_for = self._asked_for, set()
+            return asked
 
     def _opened(self, folder: IndexFolder) -> OpenFolder:
         with self._lock:

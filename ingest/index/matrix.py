@@ -10,39 +10,85 @@ import numpy as np
 import numpy.typing as npt
 
 from ingest.store.document_tables import DocumentTables
-from ingest.store.vectors import Store, Vectors
+from ingest.store.vectors import READ_BATCH, Store, Vectors, batches
 
 Rows = npt.NDArray[np.int64]
+
+BLOCK = 8_192
+"""Maximum number of lines of a block that grows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """One line per chunk, ascending by row number."""
+    """One line per chunk that has a vector, in any order. Lines lie in blocks.
+
+    A change replaces the blocks that it touches and no others, so it needs no second copy of all.
+    """
 
     rows: Rows
     documents: Rows
     """Number of the document that each row belongs to."""
-    vectors: Vectors
+    blocks: tuple[Vectors, ...]
+    sorter: Rows
+    """Lines in ascending order of their rows."""
+
+    @classmethod
+    def of(cls, rows: Rows, documents: Rows, blocks: Sequence[Vectors]) -> "Matrix":
+        return cls(rows, documents, tuple(blocks), np.argsort(rows))
 
     @classmethod
     def empty(cls) -> "Matrix":
         no_rows = np.empty(0, dtype=np.int64)
-        return cls(no_rows, no_rows, np.empty((0, 0), dtype=np.float32))
+        return cls.of(no_rows, no_rows, ())
 
     def similarities(self, query: Vectors) -> Vectors:
         """Cosine similarity of every line to the query, whose vector has unit length."""
-        if not len(self.rows):
+        if not self.blocks:
             return np.empty(0, dtype=np.float32)
-        scores: Vectors = self.vectors @ query
-        return scores
+        return np.concatenate([block @ query for block in self.blocks])
 
     def positions(self, rows: Sequence[int]) -> list[int | None]:
         """Line of each row; None for a row that the matrix does not have."""
-        lines = np.searchsorted(self.rows, rows)
+        places = np.searchsorted(self.rows, rows, sorter=self.sorter)
+        lines = self.sorter[np.minimum(places, len(self.rows) - 1)] if len(self.rows) else places
         return [
-            int(at) if at < len(self.rows) and self.rows[at] == row else None
-            for row, at in zip(rows, lines, strict=True)
+            int(line) if len(self.rows) and self.rows[line] == row else None
+            for row, line in zip(rows, lines, strict=True)
         ]
+
+    def without(self, gone: npt.NDArray[np.bool_]) -> "Matrix":
+        """Return the matrix without these lines."""
+        if not gone.any():
+            return self
+        blocks, first = [], 0
+        for block in self.blocks:
+            left = ~gone[first : first + len(block)]
+            first += len(block)
+            if left.any():
+                blocks.append(block if left.all() else block[left])
+        return Matrix.of(self.rows[~gone], self.documents[~gone], blocks)
+
+    def joined(self, others: Sequence["Matrix"]) -> "Matrix":
+        """Return a matrix with the lines of all; small blocks become one."""
+        blocks = list(self.blocks)
+        for block in (block for other in others for block in other.blocks):
+            if blocks and len(blocks[-1]) + len(block) <= BLOCK:
+                blocks[-1] = np.concatenate([blocks[-1], block])
+            else:
+                blocks.append(block)
+        return Matrix.of(
+            np.concatenate([self.rows, *(other.rows for other in others)]),
+            np.concatenate([self.documents, *(other.documents for other in others)]),
+            blocks,
+        )
+
+    def vector(self, line: int) -> Vectors:
+        for block in self.blocks:
+            if line < len(block):
+                vector: Vectors = block[line]
+                return vector
+            line -= len(block)
+        raise IndexError(line)
 
 
 def best(scores: Vectors, limit: int, allowed: npt.NDArray[np.bool_] | None) -> list[int]:
@@ -62,21 +108,12 @@ def brought_up_to_date(matrix: Matrix, tables: DocumentTables, store: Store | No
 
     Without a ``store`` new rows are left out.
     """
-    rows = np.asarray(tables.rows(), dtype=np.int64)
-    unchanged = np.isin(matrix.rows, rows, assume_unique=True)
+    rows = np.asarray(tables.embedded.rows(), dtype=np.int64)
     new = np.setdiff1d(rows, matrix.rows, assume_unique=True).tolist()
-    added = _read(new, tables, store) if store else Matrix.empty()
-    if unchanged.all() and not len(added.rows):
+    matrix = matrix.without(~np.isin(matrix.rows, rows, assume_unique=True))
+    if store is None or not new:
         return matrix
-    if not unchanged.any():
-        return added
-    joined = np.concatenate([matrix.rows[unchanged], added.rows])
-    documents = np.concatenate([matrix.documents[unchanged], added.documents])
-    if not len(added.rows):
-        return Matrix(joined, documents, matrix.vectors[unchanged])
-    # Row numbers only grow, so new rows always follow the others.
-    vectors = np.concatenate([matrix.vectors[unchanged], added.vectors])
-    return Matrix(joined, documents, vectors)
+    return matrix.joined([_read(batch, tables, store) for batch in batches(new, READ_BATCH)])
 
 
 def _read(rows: Collection[int], tables: DocumentTables, store: Store) -> Matrix:
@@ -92,8 +129,8 @@ def _read(rows: Collection[int], tables: DocumentTables, store: Store) -> Matrix
     if not sound:
         return Matrix.empty()
     numbers, documents, vectors = zip(*sound, strict=True)
-    return Matrix(
+    return Matrix.of(
         np.asarray(numbers, dtype=np.int64),
         np.asarray(documents, dtype=np.int64),
-        np.asarray(vectors, dtype=np.float32),
+        [np.asarray(vectors, dtype=np.float32)],
     )

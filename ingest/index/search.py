@@ -11,7 +11,7 @@ from ingest.embedding.embedder import Embedder, TokenEmbedder
 from ingest.embedding.late_interaction import closeness
 from ingest.index.confidence import LEADING, Signals, read_signals
 from ingest.index.matrix import best
-from ingest.index.ranking import DEPTH, DOCUMENT_DEPTH, fuse, raised
+from ingest.index.ranking import DEPTH, DOCUMENT_DEPTH, VECTOR_WEIGHT, fuse, raised
 from ingest.index.snapshot import Snapshot
 from ingest.store.document_tables import DocumentTables
 from ingest.store.terms import QueryTerms, query_terms
@@ -109,13 +109,16 @@ def rank(
         similarities = matrix.similarities(vector.aim)
         nearest = best(similarities, depth, _mask(snapshot, documents, excluded))
         by_meaning = {int(matrix.rows[line]): float(similarities[line]) for line in nearest}
-    phrases = worth_matching(terms, frequency, len(matrix.rows))
+    phrases = worth_matching(terms, frequency, snapshot.chunks)
     matching = tables.keywords.match(phrases, depth + len(excluded), documents)
     by_keyword = {row: score for row, score in matching if row not in excluded}
 
     similarity, document_of = _look_up(snapshot, tables, vector, by_meaning | by_keyword)
     by_document = tables.keywords.match_documents(phrases, DOCUMENT_DEPTH, documents)
     scores = fuse(by_meaning, by_keyword)
+    for row, line in zip(by_keyword, matrix.positions(list(by_keyword)), strict=True):
+        if line is None:  # its words are all that speaks for it
+            scores[row] /= 1 - VECTOR_WEIGHT
     ranked = raised(scores, document_of, by_document)
     if vector is not None and vector.tokens is not None:
         leading = tables.tokens.of_rows([row for row, _score in ranked[:SHARPENED]])
@@ -128,7 +131,8 @@ def rank(
         max((similarity[row] for row in by_meaning), default=0.0),
         frequency,
         tables.keywords,
-        len(matrix.rows),
+        snapshot.chunks,
+        has_vectors=vector is not None and not (snapshot.growth and snapshot.growth.lacks_vectors),
     )
     hits = (Hit(row, score, 1.0 - similarity[row]) for row, score in ranked)
     return Ranking(tuple(hits), signals)
@@ -154,9 +158,7 @@ def _mask(
         return None
     allowed: Mask = np.ones(len(matrix.rows), dtype=np.bool_)
     if documents is not None:
-        flags = np.zeros(max(snapshot.infos, default=0) + 1, dtype=np.bool_)
-        flags[list(documents)] = True
-        allowed &= flags[matrix.documents]
+        allowed &= np.isin(matrix.documents, np.fromiter(documents, np.int64, len(documents)))
     for line in matrix.positions(list(excluded)):
         if line is not None:
             allowed[line] = False
@@ -175,7 +177,7 @@ def _look_up(
     for row, line in zip(rows, matrix.positions(rows), strict=True):
         if line is not None:
             if vector is not None:
-                similarity[row] = float(matrix.vectors[line] @ vector.whole)
+                similarity[row] = float(matrix.vector(line) @ vector.whole)
             document_of[row] = int(matrix.documents[line])
     missing = [row for row in rows if row not in document_of]
     if missing:

@@ -11,10 +11,12 @@ import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from ingest.documents import DocumentInfo
 from ingest.errors import IndexDamaged, IndexLocked, StoreAway
 from ingest.index.folders import IndexFolder
+from ingest.index.growth import Growth
 from ingest.index.matrix import Matrix, brought_up_to_date
 from ingest.sources import ChromaServer
 from ingest.store.document_tables import DocumentTables
@@ -28,23 +30,44 @@ COLLECTION = "collection"
 """Metadata key of the Chroma collection's name."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Snapshot:
     """The state of the index at one generation."""
 
     generation: int
     matrix: Matrix
-    infos: Mapping[int, DocumentInfo]
-    """Documents by their number."""
+    tables: DocumentTables
+    chunks: int
+    """Number of chunks, with a vector or without."""
+    growth: Growth | None
+    """None if nothing notable is missing."""
     meta: Mapping[str, str]
     frequencies: dict[str, int] = field(default_factory=dict)
     """Number of chunks that contain a phrase; filled as phrases are looked up."""
     until: float = math.inf
     """Monotonic time at which missing vectors are looked up again."""
 
+    @cached_property
+    def infos(self) -> Mapping[int, DocumentInfo]:
+        """Documents by their number; read when the first search with filters needs them."""
+        return {stored.number: stored.info for stored in self.tables.documents().values()}
+
     def is_of(self, generation: int) -> bool:
         """Return True for the state of that generation, until missing vectors are due again."""
         return self.generation == generation and time.monotonic() < self.until
+
+
+def snapshot_of(
+    tables: DocumentTables,
+    generation: int,
+    matrix: Matrix,
+    meta: Mapping[str, str],
+    until: float = math.inf,
+) -> Snapshot:
+    """Return the state of the tables, with these vectors."""
+    documents, chunks = tables.counts()
+    growth = Growth.of(meta, documents, chunks, len(matrix.rows))
+    return Snapshot(generation, matrix, tables, chunks, growth, meta, until=until)
 
 
 class OpenFolder:
@@ -88,8 +111,7 @@ class OpenFolder:
             log.warning("%s Until then new text is searched by words only.", error)
             matrix = brought_up_to_date(matrix, self.tables, None)
             until = time.monotonic() + RETRY_SECONDS
-        infos = {stored.number: stored.info for stored in self.tables.documents().values()}
-        return Snapshot(generation, matrix, infos, meta, until=until)
+        return snapshot_of(self.tables, generation, matrix, meta, until)
 
 
 def _inode(folder: IndexFolder) -> int:

@@ -6,11 +6,13 @@ and files that multiply cost no more than the files themselves.
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from ingest.chunks.chunker import chunk_prefix
 from ingest.invisible import visible_line
 from ingest.pipeline.include_paths import IncludePaths
+from ingest.pipeline.plan import INCLUDED, Plan, PlannedFile, is_included
 from ingest.readers.include_directives import Include, from_text
 from ingest.readers.loader import (
     READERS,
@@ -34,7 +36,6 @@ MOST_PARTS = 500
 """Maximum number of different parts that are read of one file."""
 MOST_NAMED = 10
 """Maximum number of warnings about files that are not read, before their number alone."""
-_MARK = "+"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,9 @@ class IncludedFile:
     suffix: str
     parts: dict[Part, None] = field(default_factory=dict)
 
+    def planned(self, prefix: str = "") -> PlannedFile:
+        return PlannedFile(self.file, prefix, self.signature, self.showing)
+
     @property
     def showing(self) -> Showing:
         parts = (WHOLE,) if WHOLE in self.parts else tuple(self.parts)
@@ -72,12 +76,7 @@ class IncludedFile:
         parts = sorted(json.dumps(part.to_json(), sort_keys=True) for part in showing.parts)
         how = json.dumps((showing.suffix, parts, showing.title, showing.heading))
         digest = hashlib.sha256(how.encode()).hexdigest()[:16]
-        return f"{self.file.fingerprint}{_MARK}{digest} {self.file.updated_at} {self.file.owner}"
-
-
-def is_included(signature: str) -> bool:
-    """Return True for the signature of a document that is no page by itself."""
-    return _MARK in signature.partition(" ")[0]
+        return f"{self.file.fingerprint}{INCLUDED}{digest} {self.file.updated_at} {self.file.owner}"
 
 
 class Includes:
@@ -92,9 +91,9 @@ class Includes:
         self.files: dict[str, IncludedFile] = {}
         """Files to index, by path from the docs root."""
         self.shown: list[Shown] = []
-        self.followed: set[str] = set()
-        """Links that lead to a document."""
         self._checkout = checkout
+        self._pages = {file.path for file in checkout.files}
+        self._followed: set[str] = set()
         self._stored = stored
         self._directives = directives
         self._read: dict[str, _Page | None] = {}
@@ -110,9 +109,31 @@ class Includes:
             else None
         )
 
-    def find(self) -> None:
+    def plan(self, pages: Plan, without_vectors: Collection[str]) -> Plan:
+        """Find what pages show when all of them are read; return the plan of these files.
+
+        Files and links that are found leave the skipped and the missing ones of the pages' plan.
+        """
+        self._find()
+        known = self.files.keys() | self._followed
+        pages.skipped = [file for file in pages.skipped if file.path not in known]
+        pages.missing = [path for path in pages.missing if path not in self.files]
+        plan = Plan(pages.files)
+        used = {*self._pages, *map(chunk_prefix, self._pages)}
+        for path, included in sorted(self.files.items()):
+            prefix = path if chunk_prefix(path) in used else chunk_prefix(path)
+            while prefix in used:
+                prefix += "_"
+            used |= {path, prefix}
+            before = self._stored.get(path)
+            has_vectors = path not in without_vectors
+            plan.add(included.planned(prefix), before, has_vectors=has_vectors)
+            if before and before.signature == included.signature and path in self._directives:
+                self.note_missing(path, self._directives[path].missing)
+        return plan
+
+    def _find(self) -> None:
         """Find the files that pages show, and those that these files show."""
-        self._pages = {file.path for file in self._checkout.files}
         waiting = {path: page for path in sorted(self._pages) if (page := self._page(path))}
         links = [s.path for s in self._checkout.skipped if self._checkout.selection.is_page_link(s)]
         if not waiting and not links:
@@ -134,12 +155,11 @@ class Includes:
         if (more := len(problems) - MOST_NAMED) > 0:
             yield f"{more} more included files are not read."
 
-    def note_unread(self, path: str, reasons: Sequence[str]) -> None:
-        """Warn about a file that pages include, or about a part of it."""
-        included = self.files[path]
-        sources = [page for target, page in self._uses if target == path]
+    def note_missing(self, path: str, reasons: Sequence[str]) -> None:
+        """Warn about a file that pages include, or about parts of it."""
+        source = min((page for target, page in self._uses if target == path), default="")
         for reason in reasons:
-            self._warn(min(sources), included.include, path, reason)
+            self._warn(source, self.files[path].include, path, reason)
 
     def _page(self, path: str) -> _Page | None:
         if path in self._read:
@@ -159,7 +179,7 @@ class Includes:
                 continue  # it stays among the files that are left out
             found.append((link, Include(1, link), _Page("", (), suffix_of(link)), entry))
         self._add(found)
-        self.followed = {page for _path, page in self._uses}
+        self._followed = {page for _path, page in self._uses}
 
     def _include(self, pages: Mapping[str, _Page]) -> list[str]:
         """Add what these pages include; return the files of which more is shown now."""

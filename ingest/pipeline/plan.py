@@ -1,207 +1,100 @@
-"""Checkout and stored documents -> the documents to write and those to delete.
+"""Checkout and stored documents -> the files to read, and the documents to delete.
 
-Only files with changed bytes, date or owner are read. A document that has become unreadable is
-deleted.
+No file is read here. Only files with changed bytes, date or owner are planned, and those whose
+document is stored in part.
 """
 
-import logging
-import traceback
-from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 
-from ingest.chunks.chunker import chunk_document, chunk_prefix
-from ingest.documents import Chunk, DocumentInfo, Skipped
-from ingest.errors import FootnoteError, LargeDeletion
-from ingest.invisible import visible_line
-from ingest.pipeline.includes import IncludedFile, Includes, is_included
-from ingest.readers.credentials import masked
-from ingest.readers.include_directives import to_text
-from ingest.readers.loader import EMPTY, Document, UnreadableDocument, load
+from ingest.chunks.chunker import chunk_prefix
+from ingest.documents import Skipped
+from ingest.errors import LargeDeletion
+from ingest.readers.loader import Showing
 from ingest.repo import Checkout, File
 from ingest.store.document_tables import StoredDocument
-from ingest.store.include_tables import Shown, StoredIncludes
 
-log = logging.getLogger(__name__)
-
+INCLUDED = "+"
+"""Follows the fingerprint in the signature of a document that is indexed for being shown."""
 SMALL_DELETION = 5
 """Fewer documents than this may always be deleted, unless they are all of them."""
 
 
 @dataclass(frozen=True, slots=True)
-class ChangedDocument:
-    """A document to write."""
+class PlannedFile:
+    """A file to read, with the values that its document is stored with."""
 
-    info: DocumentInfo
+    file: File
     prefix: str
+    """Prefix of its chunk ids."""
     signature: str
-    chunks: tuple[Chunk, ...]
-    masked_lines: tuple[int, ...] = ()
-    """The line of each credential that was replaced by a mark."""
-    impossible: tuple[str, ...] = ()
-    """Dates in its front matter that do not exist and are left out."""
-    includes: StoredIncludes = StoredIncludes()
+    showing: Showing | None = None
+    """The way in which pages show it; None for a page."""
 
 
 @dataclass(slots=True)
 class Plan:
     """The difference between the docs and the index."""
 
-    changed: list[ChangedDocument] = field(default_factory=list)
-    deleted: list[str] = field(default_factory=list)
+    files: int = 0
+    """Number of files of the docs."""
+    new: list[PlannedFile] = field(default_factory=list)
+    """Files of documents that are not stored."""
+    changed: list[PlannedFile] = field(default_factory=list)
+    """Files of stored documents that have to be written again."""
+    without_vectors: list[PlannedFile] = field(default_factory=list)
+    """Files of documents whose rows are right, but some of whose vectors are missing."""
+    missing: list[str] = field(default_factory=list)
+    """Paths of stored documents that have no file."""
     skipped: list[Skipped] = field(default_factory=list)
-    included: set[str] = field(default_factory=set)
-    """Paths of files that are indexed because pages show them."""
-    shown: list[Shown] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
-    """Included files that are not read."""
 
+    def add(
+        self, planned: PlannedFile, before: StoredDocument | None, *, has_vectors: bool
+    ) -> None:
+        """Compare a file with its stored document."""
+        if before is None:
+            self.new.append(planned)
+        elif (before.signature, before.prefix) != (planned.signature, planned.prefix):
+            self.changed.append(planned)
+        elif not has_vectors:
+            self.without_vectors.append(planned)
 
-class _ReaderFault(UnreadableDocument):
-    """A document on which a reader or the chunker fails."""
+    def extend(self, other: "Plan") -> None:
+        """Add the files of another plan."""
+        self.new += other.new
+        self.changed += other.changed
+        self.without_vectors += other.without_vectors
 
-    def __init__(self, cause: Exception) -> None:
-        super().__init__(f"malformed: {type(cause).__name__} while reading")
-        self.cause = cause
+    @property
+    def is_empty(self) -> bool:
+        return not (self.new or self.changed or self.without_vectors or self.missing)
 
 
 def make_plan(
-    checkout: Checkout,
-    stored: Mapping[str, StoredDocument],
-    directives: Mapping[str, StoredIncludes],
-    damaged: Collection[str],
-    fits: Callable[[str], bool],
-    progress: Callable[[int], None],
+    checkout: Checkout, stored: Mapping[str, StoredDocument], without_vectors: Collection[str]
 ) -> Plan:
-    """Read the documents that have changed, or that are stored only in part (``damaged``).
+    """Compare the files with the stored documents.
 
-    ``fits`` tells whether the embedder reads the whole of a text.
+    ``without_vectors``: paths of stored documents with a chunk whose vector is missing.
     """
     prefixes = _prefixes([file.path for file in checkout.files])
-    plan = Plan(skipped=list(checkout.skipped))
-    includes = Includes(checkout, stored, directives)
-    readable = set()
-    fault: Exception | None = None
-    for done, file in enumerate(checkout.files):
-        progress(done)
-        before = stored.get(file.path)
-        prefix = prefixes[file.path]
-        same = before is not None and (before.signature, before.prefix) == (
-            _signature(file),
-            prefix,
-        )
-        if not same or file.path in damaged:
-            data = checkout.read(file)
-            try:
-                plan.changed.append(_read(file, data, prefix, fits, includes))
-            except UnreadableDocument as error:
-                plan.skipped.append(Skipped(masked(file.path)[0], error.reason))
-                if isinstance(error, _ReaderFault):
-                    fault = fault or error.cause
-                continue
-        readable.add(file.path)
-    includes.find()
-    for path, changed in _included(includes, checkout, stored, directives, damaged, fits, prefixes):
-        plan.included.add(path)
-        if changed:
-            plan.changed.append(changed)
-    readable |= plan.included
-    plan.skipped = [s for s in plan.skipped if s.path not in includes.followed | plan.included]
-    plan.shown, plan.warnings = includes.shown, list(includes.warnings())
-    if fault and not readable:  # no document can be read, so no document is the cause
-        raise fault
-    plan.deleted = [path for path in stored if path not in readable]
+    plan = Plan(len(checkout.files), skipped=list(checkout.skipped))
+    for file in checkout.files:
+        planned = PlannedFile(file, prefixes[file.path], signature_of(file))
+        has_vectors = file.path not in without_vectors
+        plan.add(planned, stored.get(file.path), has_vectors=has_vectors)
+    plan.missing = [path for path in stored if path not in prefixes]
     return plan
 
 
-def _included(
-    includes: Includes,
-    checkout: Checkout,
-    stored: Mapping[str, StoredDocument],
-    directives: Mapping[str, StoredIncludes],
-    damaged: Collection[str],
-    fits: Callable[[str], bool],
-    prefixes: Mapping[str, str],
-) -> Iterator[tuple[str, ChangedDocument | None]]:
-    """Yield the path of each included file that can be read, with the document if it changes."""
-    used = {*prefixes, *prefixes.values()}
-    for path, included in sorted(includes.files.items()):
-        prefix = chunk_prefix(path)
-        while prefix in used:
-            prefix = path if path not in used else f"{prefix}_"
-        used |= {path, prefix}
-        before = stored.get(path)
-        wanted = (included.signature, prefix)
-        if before and (before.signature, before.prefix) == wanted and path not in damaged:
-            changed = None
-            known = directives.get(path)
-            missing = known.missing if known else ()
-        else:
-            data = checkout.read(included.file)
-            try:
-                changed = _read(included.file, data, prefix, fits, includes, included)
-            except UnreadableDocument as error:
-                includes.note_unread(path, [error.reason])
-                continue
-            missing = changed.includes.missing
-        includes.note_unread(path, missing)
-        yield path, changed
-
-
-def _read(
-    file: File,
-    data: bytes,
-    prefix: str,
-    fits: Callable[[str], bool],
-    includes: Includes,
-    included: IncludedFile | None = None,
-) -> ChangedDocument:
-    """Read a document; an unexpected error skips this document only."""
-    try:
-        if included:
-            document = load(file.path, data, included.showing)
-            return _changed(file, document, prefix, included.signature, fits)
-        includes.note(file.path, None)
-        document = load(file.path, data)
-        includes.note(file.path, document)
-        return _changed(file, document, prefix, _signature(file), fits)
-    except FootnoteError:
-        raise
-    except Exception as error:
-        kind, frame = type(error).__name__, traceback.extract_tb(error.__traceback__)[-1]
-        # The error's own words may quote the document, secrets included.
-        log.error("%s is skipped: %s in %s:%s", file.path, kind, frame.filename, frame.lineno)  # noqa: TRY400
-        raise _ReaderFault(error) from error
-
-
-def _changed(
-    file: File, document: Document, prefix: str, signature: str, fits: Callable[[str], bool]
-) -> ChangedDocument:
-    info = DocumentInfo(
-        path=file.path,
-        title=document.title,
-        updated_at=file.updated_at or document.date,
-        owner=document.owner or visible_line(file.owner or "") or None,
-        tags=document.tags,
-    )
-    chunks = [
-        replace(chunk, id=f"{prefix}-{chunk.number}") for chunk in chunk_document(document, fits)
-    ]
-    if not chunks:
-        raise UnreadableDocument(EMPTY)
-    return ChangedDocument(
-        info,
-        prefix,
-        signature,
-        tuple(chunks),
-        document.masked_lines,
-        document.impossible,
-        StoredIncludes(to_text(document.includes), document.missing),
-    )
-
-
-def _signature(file: File) -> str:
+def signature_of(file: File) -> str:
     """A text that changes whenever the stored rows of a file have to."""
     return f"{file.fingerprint} {file.updated_at} {file.owner}"
+
+
+def is_included(signature: str) -> bool:
+    """Return True for the signature of a document that is no page by itself."""
+    return INCLUDED in signature.partition(" ")[0]
 
 
 def _prefixes(paths: Collection[str]) -> dict[str, str]:
@@ -214,22 +107,25 @@ def _prefixes(paths: Collection[str]) -> dict[str, str]:
 
 
 def refuse_large_deletion(
-    plan: Plan, checkout: Checkout, answering: Mapping[str, StoredDocument], largest_share: float
+    checkout: Checkout,
+    unreadable: Collection[str],
+    answering: Mapping[str, StoredDocument],
+    largest_share: float,
 ) -> None:
-    """Raise LargeDeletion if a mistake in repo or settings is likelier than a clean-up."""
-    remaining = {file.path for file in checkout.files} - {s.path for s in plan.skipped}
-    remaining |= plan.included
+    """Raise LargeDeletion if a mistake in repo or settings is likelier than a clean-up.
+
+    ``unreadable``: paths of files that are no documents any more.
+    """
+    remaining = {file.path for file in checkout.files}.difference(unreadable)
     moved = {file.fingerprint for file in checkout.files if file.path not in answering}
+    pages = {path: doc for path, doc in answering.items() if not is_included(doc.signature)}
     lost = [
         path
-        for path, document in answering.items()
-        if path not in remaining
-        and document.signature.split()[0] not in moved
-        and not is_included(document.signature)
+        for path, document in pages.items()
+        if path not in remaining and document.signature.split()[0] not in moved
     ]
     if not lost or (len(lost) < SMALL_DELETION and remaining):
         return
-    pages = [each for each in answering.values() if not is_included(each.signature)]
     if len(lost) > largest_share * len(pages):
         raise LargeDeletion(
             f"This run would delete {len(lost)} of {len(pages)} pages, so nothing was changed:"

@@ -17,7 +17,7 @@ from ingest.documents import SelfTest
 from ingest.embedding.embedder import Embedder
 from ingest.index.matrix import Matrix, brought_up_to_date
 from ingest.index.search import query_vector, rank
-from ingest.index.snapshot import Snapshot
+from ingest.index.snapshot import snapshot_of
 from ingest.pipeline.target import Target
 from ingest.repo.checkout import Checkout
 
@@ -130,13 +130,9 @@ def ask(
     progress: Callable[[int], None],
 ) -> SelfTestOutcome:
     """Search the index in ``target``, whether or not it is live."""
-    documents = target.tables.documents().values()
-    snapshot = Snapshot(
-        target.tables.generation(),
-        brought_up_to_date(Matrix.empty(), target.tables, target.store),
-        {stored.number: stored.info for stored in documents},
-        target.tables.meta(),
-    )
+    tables = target.tables
+    matrix = brought_up_to_date(Matrix.empty(), tables, target.store)
+    snapshot = snapshot_of(tables, tables.generation(), matrix, tables.meta())
     hits: set[str] = set()
     for done, question in enumerate(questions.questions):
         progress(done)

@@ -8,29 +8,24 @@ left unfinished is continued. ``ingest.index.folders`` draws the states of a fol
 
 import logging
 import uuid
-from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import ExitStack, closing, suppress
+from collections.abc import Callable, Collection, Mapping
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
-from ingest.documents import Chunk
 from ingest.errors import IndexDamaged, IngestError
 from ingest.index import folders
 from ingest.index.calibration import calibrated
 from ingest.index.folders import IndexFolder
-from ingest.index.metadata import IndexIdentity
+from ingest.index.metadata import IndexIdentity, LastIngest
 from ingest.index.snapshot import COLLECTION
+from ingest.pipeline import soundness
+from ingest.pipeline.reuse import Older
 from ingest.sources import ChromaServer
+from ingest.store.chroma import check_file
 from ingest.store.document_tables import DocumentTables, StoredDocument
-from ingest.store.vectors import (
-    READ_BATCH,
-    Store,
-    Vectors,
-    batches,
-    open_sound_store,
-    open_store,
-)
+from ingest.store.vectors import READ_BATCH, Store, batches, open_sound_store, open_store
 
 log = logging.getLogger(__name__)
 
@@ -48,48 +43,18 @@ class Target:
     folder: IndexFolder
     tables: DocumentTables
     store: Store
-    stored_hashes: dict[str, str]
-    """Chunk id -> hash of its text, for each vector that was stored when the ingest began."""
-    older: Store | None = None
+    older: Older | None = None
     """Vectors of the index that this one will replace, if the same embedder made them."""
-    older_tables: Path | None = None
-    """Database of the index that this one will replace."""
     may_wait: bool = False
     """True if another, sound index is live, so that this one need not replace it."""
     warnings: list[str] = field(default_factory=list)
-    _written: set[str] = field(default_factory=set)
-
-    def reusable(self, hashes: Collection[str], with_tokens: bool) -> dict[str, Vectors]:
-        """Stored vectors by content hash, whatever chunk id they had.
-
-        ``with_tokens`` leaves out vectors whose token vectors are not stored.
-        """
-        vectors = _by_hash(self.store, self.stored_hashes, hashes)
-        if self.older is not None and len(vectors) < len(hashes):
-            missing = set(hashes) - vectors.keys()
-            vectors |= _by_hash(self.older, self.older.hashes(), missing)
-            if with_tokens:
-                self._copy_tokens(missing)
-        if with_tokens:
-            complete = self.tables.tokens.stored(vectors)
-            vectors = {hash_: vector for hash_, vector in vectors.items() if hash_ in complete}
-        return vectors
-
-    def _copy_tokens(self, hashes: Collection[str]) -> None:
-        """Copy token vectors of these texts from the index that will be replaced."""
-        if self.older_tables is None:
-            return
-        with suppress(IndexDamaged), closing(DocumentTables(self.older_tables)) as older:
-            for batch in batches(list(hashes), READ_BATCH):
-                self.tables.tokens.write(older.tokens.read(batch))
-
-    def damaged_documents(self) -> set[str]:
-        """Paths of documents with a chunk whose vector is missing or belongs to another text."""
-        return {
-            path
-            for id_, (path, hash_) in self.tables.hashes().items()
-            if self.stored_hashes.get(id_) != hash_
-        }
+    is_first: bool = False
+    """True if no run has completed this index, and no sound one is live."""
+    was_suspect: bool = False
+    """True if files have changed since the last run, so that this run has checked them."""
+    orphans: set[str] = field(default_factory=set)
+    """Ids whose vectors may have lost their row."""
+    _is_complete: bool = False
 
     def answering_documents(self) -> dict[str, StoredDocument]:
         """Documents of the live index by path; empty if it cannot be read."""
@@ -111,14 +76,15 @@ class Target:
         except IndexDamaged:
             return {}  # the reason for this rebuild; the report says so
 
-    def write_vectors(self, chunks: Sequence[Chunk], vectors: Sequence[Vectors]) -> None:
-        self.store.write(chunks, vectors)
-        self._written.update(chunk.id for chunk in chunks)
+    def answer(self) -> None:
+        """Let searches read what is written so far, unless a sound index is live."""
+        if not self.may_wait and folders.sound_live(self.data_dir) != self.folder:
+            folders.make_live(self.data_dir, self.folder)
 
     def delete_orphans(self) -> None:
-        """Delete every vector without a row in the tables."""
-        ids = self.stored_hashes.keys() | self._written
-        self.store.delete(list(ids - self.tables.ids()))
+        """Delete every vector that has lost its row."""
+        for batch in batches(list(self.orphans), READ_BATCH):
+            self.store.delete(self.tables.embedded.without_row(batch))
 
     def complete(self, metadata: Mapping[str, str], older: Collection[str]) -> None:
         """Store the metadata, make this index live, and delete all other folders.
@@ -126,19 +92,21 @@ class Target:
         ``older``: paths of documents that keep their older revision.
         """
         self.tables.complete(metadata, older)
-        current = folders.sound_live(self.data_dir)
-        if current is not None and self.older is not None:
-            self.tables.set_meta(calibrated(current))  # still valid: the embedder is the same
-        if current != self.folder:
+        if folders.sound_live(self.data_dir) != self.folder:
             folders.make_live(self.data_dir, self.folder)
         for leftover in folders.unfinished(self.data_dir):
             _discard(leftover, self.server)
+        self._is_complete = True
 
     def close(self) -> None:
+        if self._is_complete:
+            self.tables.empty_log()  # or the next program that closes the file would change it
         self.tables.close()
         self.store.close()
         if self.older is not None:
             self.older.close()
+        if self._is_complete:
+            soundness.note(self.folder)
 
 
 def open_target(data_dir: Path, server: ChromaServer | None, identity: IndexIdentity) -> Target:
@@ -171,27 +139,40 @@ class _Chooser:
         if target is None:
             target = self._unfinished() or self._created()
             target.may_wait = is_sound
-            if live is not None:
-                target.older = self._older_store(live)
-                target.older_tables = live.database
             if warning:
                 target.warnings.append(warning)
+        if LastIngest.from_meta(target.tables.meta()) is None:
+            self._add_older(target)
+            target.is_first = not target.may_wait
         return target
+
+    def _add_older(self, target: Target) -> None:
+        """Give the target the vectors and the threshold of the index that it replaces."""
+        for folder in folders.all_of(self.data_dir):
+            if folder != target.folder and (older := self._older(folder)):
+                target.older = older
+                target.tables.set_meta(calibrated(folder))  # valid: the embedder is the same
+                return
 
     def _reopened(self, folder: IndexFolder) -> Target | None:
         """Open this folder; None if its identity differs. Raises IndexDamaged."""
         if (cause := folders.noted_damage(folder)) is not None:
             raise IndexDamaged(cause)
+        is_checked = soundness.is_as_noted(folder)
         with ExitStack() as stack:
             tables = stack.enter_context(closing(DocumentTables(folder.database)))
-            tables.check()
+            if not is_checked:
+                tables.check()
             meta = tables.meta()
             if IndexIdentity.from_meta(meta) != self.identity:
                 return None
-            store = stack.enter_context(
-                open_sound_store(folder.chroma, self.server, meta[COLLECTION])
-            )
-            target = self._target(folder, tables, store, store.hashes())
+            if self.server is None:
+                check_file(folder.chroma)
+            store = stack.enter_context(open_store(folder.chroma, self.server, meta[COLLECTION]))
+            target = Target(self.data_dir, self.server, folder, tables, store)
+            if not is_checked or store.count() != tables.embedded.count():
+                target.was_suspect = True
+                target.orphans = _compared(tables, store)
             stack.pop_all()
         return target
 
@@ -220,28 +201,24 @@ class _Chooser:
             )
             tables = stack.enter_context(closing(DocumentTables(folder.database, create=True)))
             tables.set_meta(self.identity.to_meta() | {COLLECTION: name})
-            target = self._target(folder, tables, store, {})
+            target = Target(self.data_dir, self.server, folder, tables, store)
             stack.pop_all()
         return target
 
-    def _target(
-        self, folder: IndexFolder, tables: DocumentTables, store: Store, hashes: dict[str, str]
-    ) -> Target:
-        return Target(self.data_dir, self.server, folder, tables, store, hashes)
-
-    def _older_store(self, live: IndexFolder) -> Store | None:
-        """Vectors of the live index, if they can be read and the same embedder made them."""
-        name = _collection_name(live, self.server)
+    def _older(self, folder: IndexFolder) -> Older | None:
+        """Vectors of a folder, if they can be read and the same embedder made them."""
+        name = _collection_name(folder, self.server)
         if name is None:
             return None
         try:
-            store = open_sound_store(live.chroma, self.server, name)
+            store = open_sound_store(folder.chroma, self.server, name)
+            ids = {hash_: id_ for id_, hash_ in store.hashes().items()}
         except IndexDamaged:
             return None
         if store.embedder != self.identity.embedder:
             store.close()
             return None
-        return store
+        return Older(store, folder.database, ids)
 
 
 def _collection_name(folder: IndexFolder, server: ChromaServer | None) -> str | None:
@@ -263,8 +240,14 @@ def _discard(folder: IndexFolder, server: ChromaServer | None) -> None:
     folders.remove(folder)
 
 
-def _by_hash(
-    store: Store, stored: Mapping[str, str], wanted: Collection[str]
-) -> dict[str, Vectors]:
-    ids = {hash_: id_ for id_, hash_ in stored.items() if hash_ in wanted}
-    return dict(store.vectors(list(ids.values())).values())
+def _compared(tables: DocumentTables, store: Store) -> set[str]:
+    """Read every vector once, and enter which rows have theirs; return ids that may lack a row.
+
+    Raises IndexDamaged.
+    """
+    known = 0
+    for batch in batches(tables.embedded.all_ids(), READ_BATCH):
+        stored = {id_: hash_ for id_, (hash_, _vector) in store.vectors(batch).items()}
+        tables.embedded.settle(batch, stored)
+        known += len(stored)
+    return set(store.hashes()) if store.count() > known else set()

@@ -6,7 +6,7 @@ import sqlite3
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -42,6 +42,7 @@ from chromadb import Collection as ChromaCollection  # noqa: E402  # see above
 from chromadb import HttpClient, PersistentClient  # noqa: E402
 from chromadb.api import ClientAPI  # noqa: E402
 from chromadb.api.base_http_client import BaseHTTPClient  # noqa: E402  # see above
+from chromadb.api.collection_configuration import CreateHNSWConfiguration  # noqa: E402
 from chromadb.api.shared_system_client import SharedSystemClient  # noqa: E402
 from chromadb.config import Settings  # noqa: E402
 from chromadb.errors import ChromaError, NotFoundError  # noqa: E402
@@ -49,8 +50,10 @@ from chromadb.errors import ChromaError, NotFoundError  # noqa: E402
 __all__ = [
     "ChromaCollection",
     "ClientAPI",
+    "CreateHNSWConfiguration",
     "check_file",
     "close_client",
+    "last_write",
     "open_client",
     "probe_server",
     "reading_errors",
@@ -156,6 +159,18 @@ def check_file(folder: Path) -> None:
         raise (sound_trouble(folder, code, error) or _damaged(error)) from error
     if verdict != "ok":
         raise _damaged(verdict)
+
+
+def last_write(folder: Path) -> int | None:
+    """Return the number of the newest write into the folder's collection, None if it is unknown.
+
+    The time of the file says nothing: Chroma also writes when it opens a folder.
+    """
+    numbers = "SELECT seq_id FROM max_seq_id UNION ALL SELECT seq_id FROM embeddings_queue"
+    with suppress(sqlite3.DatabaseError), closing(_database(folder, "ro")) as db:
+        (number,) = db.execute(f"SELECT max(seq_id) FROM ({numbers})").fetchone()  # noqa: S608  # only literals
+        return int(number or 0)
+    return None
 
 
 def _wait_for_lock(folder: Path) -> None:

@@ -9,14 +9,16 @@ row.
 import json
 import sqlite3
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from ingest.documents import Chunk, DocumentInfo, Origin, Passage
-from ingest.store import include_tables, keywords, origins, passage_rows, tokens
-from ingest.store.include_tables import IncludeTables, StoredIncludes
+from ingest.store import embedded_rows, generation, include_tables, keywords, origins
+from ingest.store import passage_rows, tokens
+from ingest.store.embedded_rows import EmbeddedRows
+from ingest.store.include_tables import NOTHING, IncludeTables, StoredIncludes
 from ingest.store.keywords import Keywords
 from ingest.store.sqlite import Database, damaged
 from ingest.store.tokens import Tokens
@@ -73,18 +75,22 @@ class ChunkChanges:
     updated: int = 0
     deleted: int = 0
     unchanged: int = 0
+    gone: tuple[str, ...] = field(default=(), compare=False)
+    """Ids of the rows that were deleted or replaced."""
 
 
 class DocumentTables:
     """The database of one index folder. Several threads may read; one may write."""
 
     def __init__(self, path: Path, *, create: bool = False) -> None:
-        schema = _SCHEMA + keywords.SCHEMA + tokens.SCHEMA + include_tables.SCHEMA
+        parts = (_SCHEMA, keywords.SCHEMA, tokens.SCHEMA, embedded_rows.SCHEMA)
+        schema = "".join((*parts, include_tables.SCHEMA))
         self._database = Database(
             path, schema=schema if create else None, later_columns=origins.LATER_COLUMNS
         )
         self.keywords = Keywords(self._database)
         self.tokens = Tokens(self._database)
+        self.embedded = EmbeddedRows(self._database)
         self.includes = IncludeTables(self._database)
 
     def check(self) -> None:
@@ -127,8 +133,7 @@ class DocumentTables:
     def generation(self) -> int:
         """Number that grows with every write."""
         with self._database.reading() as db:
-            row = db.execute("SELECT value FROM meta WHERE key = 'generation'").fetchone()
-        return int(row[0]) if row else 0
+            return generation.read(db)
 
     def counts(self) -> tuple[int, int]:
         """Numbers of documents and of chunks."""
@@ -153,7 +158,8 @@ class DocumentTables:
         signature: str,
         chunks: Sequence[Chunk],
         origin: Origin | None = None,
-        includes: StoredIncludes = StoredIncludes(),  # noqa: B008  # frozen
+        vectors: Literal["stored", "missing"] = "stored",
+        includes: StoredIncludes = NOTHING,
     ) -> ChunkChanges:
         """Replace a document's chunks by these; rows of unchanged chunks stay."""
         with self._database.writing() as db:
@@ -194,13 +200,16 @@ class DocumentTables:
                     _insert_row(db, number, chunk)
             keywords.write_document(db, number, chunks)
             include_tables.write_document(db, number, includes)
-            _grow_generation(db)
+            if vectors == "stored":
+                embedded_rows.add(db, [info.path])
+            generation.grow(db)
         updated = len(stale.keys() & wanted.keys())
         return ChunkChanges(
             added=len(wanted.keys() - stored.keys()),
             updated=updated,
             deleted=len(stale) - updated,
             unchanged=len(stored) - len(stale),
+            gone=tuple(stale),
         )
 
     def delete(self, path: str) -> ChunkChanges:
@@ -208,14 +217,14 @@ class DocumentTables:
         with self._database.writing() as db:
             row = db.execute("SELECT number FROM documents WHERE path = ?", (path,)).fetchone()
             number = row[0] if row else 0
-            stored = db.execute("SELECT row FROM chunks WHERE document = ?", (number,))
-            rows = [row for (row,) in stored]
+            stored = db.execute("SELECT row, id FROM chunks WHERE document = ?", (number,))
+            rows = dict(stored.fetchall())
             _delete_rows(db, rows)
             keywords.delete_document(db, number)
             include_tables.delete_document(db, number)
             db.execute("DELETE FROM documents WHERE number = ?", (number,))
-            _grow_generation(db)
-        return ChunkChanges(deleted=len(rows))
+            generation.grow(db)
+        return ChunkChanges(deleted=len(rows), gone=tuple(rows.values()))
 
     # -- reading
 
@@ -241,11 +250,6 @@ class DocumentTables:
                 "SELECT id, path, hash FROM chunks JOIN documents ON number = document"
             )
             return {id_: (path, hash_) for id_, path, hash_ in rows}
-
-    def ids(self) -> set[str]:
-        """Ids of all chunks."""
-        with self._database.reading() as db:
-            return {id_ for (id_,) in db.execute("SELECT id FROM chunks")}
 
     def rows(self) -> list[int]:
         """Row numbers of all chunks, ascending."""
@@ -336,16 +340,10 @@ def _insert_row(db: sqlite3.Connection, document: int, chunk: Chunk) -> None:
 
 def _delete_rows(db: sqlite3.Connection, rows: Collection[int]) -> None:
     keywords.delete_rows(db, rows)
+    embedded_rows.remove(db, rows)
     db.executemany("DELETE FROM chunks WHERE row = ?", ((row,) for row in rows))
 
 
 def _set_meta(db: sqlite3.Connection, values: Mapping[str, str]) -> None:
     db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", values.items())
-    _grow_generation(db)
-
-
-def _grow_generation(db: sqlite3.Connection) -> None:
-    db.execute(
-        "INSERT INTO meta VALUES ('generation', '1')"
-        " ON CONFLICT (key) DO UPDATE SET value = value + 1"
-    )
+    generation.grow(db)

@@ -9,6 +9,7 @@ import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ingest.store import generation
 from ingest.store.sqlite import Database
 
 SCHEMA = """
@@ -34,6 +35,9 @@ class StoredIncludes:
     """As ``ingest.readers.include_directives.to_text`` writes them."""
     missing: tuple[str, ...] = ()
     """Parts that pages show and that this document does not have."""
+
+
+NOTHING = StoredIncludes()
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -80,6 +84,7 @@ class IncludeTables:
                 "INSERT INTO shown VALUES (?, ?, ?, ?)",
                 [(p.path, p.page, p.line, p.entirely) for p in pairs],
             )
+            generation.grow(db)
         return True
 
 

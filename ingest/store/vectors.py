@@ -19,6 +19,7 @@ from ingest.sources import ChromaServer
 from ingest.store.chroma import (
     ChromaCollection,
     ClientAPI,
+    CreateHNSWConfiguration,
     check_file,
     close_client,
     lost,
@@ -30,6 +31,9 @@ from ingest.store.chroma import (
 Vectors = npt.NDArray[np.float32]
 T = TypeVar("T")
 
+_GRAPH: CreateHNSWConfiguration = {"space": "cosine", "max_neighbors": 2, "ef_construction": 2}
+"""The smallest graph that Chroma builds: nobody searches it, and a larger one takes more of the
+time of an ingest the larger the index is."""
 READ_BATCH = 1000
 """Maximum number of ids in one request."""
 
@@ -55,15 +59,24 @@ class Store:
         """Fingerprint of the embedder that made the vectors."""
         return (self._collection.metadata or {}).get("embedder")
 
+    def count(self) -> int:
+        """Number of stored vectors."""
+        with reading_errors(self._folder, self._server):
+            return self._collection.count()
+
     def hashes(self) -> dict[str, str]:
         """Content hash by id, of all stored vectors."""
-        with reading_errors(self._folder, self._server):
-            rows = self._collection.get(include=["metadatas"])
-        metadatas = rows["metadatas"] or []
-        return {
-            id_: str((metadata or {}).get("hash", ""))
-            for id_, metadata in zip(rows["ids"], metadatas, strict=True)
-        }
+        stored: dict[str, str] = {}
+        # In parts: Chroma cannot return more than 32,766 rows at once.
+        while True:
+            with reading_errors(self._folder, self._server):
+                rows = self._collection.get(
+                    include=["metadatas"], limit=READ_BATCH, offset=len(stored)
+                )
+            for id_, metadata in zip(rows["ids"], rows["metadatas"] or [], strict=True):
+                stored[id_] = str((metadata or {}).get("hash", ""))
+            if len(rows["ids"]) < READ_BATCH:
+                return stored
 
     def vectors(self, ids: Sequence[str]) -> dict[str, tuple[str, Vectors]]:
         """Content hash and vector by id; unknown ids are left out."""
@@ -139,7 +152,7 @@ def open_store(
                     name,
                     embedding_function=None,
                     metadata={"embedder": embedder},
-                    configuration={"hnsw": {"space": "cosine"}},
+                    configuration={"hnsw": _GRAPH},
                 )
             return Store(client, collection, folder, server)
         except BaseException:

@@ -163,7 +163,7 @@ def _windows(docs: Path, folder: Path, embedder: Embedder) -> tuple[DocumentTabl
     rows = tables.rows()
     origins = tables.origins(rows)
     documents = np.asarray([origins[row][0] for row in rows])
-    return tables, Matrix(np.asarray(rows), documents, np.load(kept))
+    return tables, Matrix.of(np.asarray(rows), documents, [np.load(kept)])
 
 
 def _cut(page: Path, docs: Path) -> Iterator[Chunk]:

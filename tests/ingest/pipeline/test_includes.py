@@ -417,8 +417,8 @@ def test_collections_hold_what_their_pages_show_and_no_more(docs: Docs) -> None:
     docs.write("parts/own.inc", "The closed number is 14.\n")
     docs.ingest()
     collections = {
-        "open": DocsCollection(description="Part", paths=["open/**"]),
-        "closed": DocsCollection(description="Part", paths=["closed/**"]),
+        "open": DocsCollection(description="Part", paths=("open/**",)),
+        "closed": DocsCollection(description="Part", paths=("closed/**",)),
     }
     index = open_index(docs.settings, docs.embedder, collections)
     scoped = index.within(["open"])
