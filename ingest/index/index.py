@@ -34,17 +34,13 @@ from ingest.index.live import LiveIndex
 from ingest.index.metadata import LastIngest
 from ingest.index.ranking import DEPTH
 from ingest.index.search import Hit, rank
-from ingest.index.shown_files import ShownFiles, placed
+from ingest.index.shown_files import ShownFiles
 from ingest.index.snapshot import COLLECTION, OpenFolder, Snapshot
 from ingest.permalinks import permalink
 from ingest.settings import IndexSettings
 from ingest.store.document_tables import DocumentTables
 from ingest.store.vectors import batches
 
-MOST_NESTED = 10
-"""Maximum depth of documents that show documents, in a whole page."""
-MOST_SHOWN = 200
-"""Maximum number of documents that a whole page shows."""
 READ_AT_ONCE = 32
 """Number of passages in one read."""
 
@@ -204,20 +200,12 @@ class Index:
         shown = self._shown(live)
         if stored is None or not self._is_in_scope(stored.info.path, shown):
             return None
-        passages = self._whole(live, stored.info.path, shown, {stored.info.path}, MOST_NESTED)
+        passages = shown.whole(
+            stored.info.path,
+            lambda path: [self._complete(p, shown) for p in live.tables.passages_of(path)],
+            lambda path: self._is_in_scope(path, shown),
+        )
         return IndexedDocument(stored.info, tuple(passages))
-
-    def _whole(
-        self, live: OpenFolder, path: str, shown: ShownFiles, seen: set[str], nested: int
-    ) -> list[Passage]:
-        """Passages of a document, and of what it shows; ``seen`` documents are shown once."""
-        own = [self._complete(passage, shown) for passage in live.tables.passages_of(path)]
-        files = []
-        for line, file in shown.files(path) if nested else ():
-            if file not in seen and len(seen) <= MOST_SHOWN and self._is_in_scope(file, shown):
-                seen.add(file)
-                files.append((line, self._whole(live, file, shown, seen, nested - 1)))
-        return placed(own, files)
 
     def documents(self, prefix: str = "") -> list[DocumentInfo]:
         """Facts about all documents whose path begins with ``prefix``, by path."""

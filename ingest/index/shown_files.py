@@ -6,7 +6,7 @@ gives nothing on, since other pages may show the rest.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from ingest.documents import Passage, Place
 from ingest.index.filters import Membership
@@ -14,6 +14,10 @@ from ingest.store.include_tables import Shown
 
 MOST_PLACES = 20
 """Maximum number of pages that are named beside a passage."""
+MOST_NESTED = 10
+"""Maximum depth of documents that show documents, in a whole page."""
+MOST_SHOWN = 200
+"""Maximum number of documents that a whole page shows."""
 _ROUNDS = 12
 """Depth to which collections are handed on; includes are not followed deeper."""
 
@@ -46,7 +50,26 @@ class ShownFiles:
                     if pair.entirely:
                         waiting.append(pair.page)
 
-    def files(self, page: str) -> list[tuple[int, str]]:
+    def whole(
+        self,
+        page: str,
+        read: Callable[[str], list[Passage]],
+        may_read: Callable[[str], bool],
+    ) -> list[Passage]:
+        """Passages of a page, with those of each document that it shows where it first does."""
+        seen = {page}
+
+        def whole(path: str, nested: int) -> list[Passage]:
+            shown = []
+            for line, file in self._shown_by(path) if nested else ():
+                if file not in seen and len(seen) <= MOST_SHOWN and may_read(file):
+                    seen.add(file)
+                    shown.append((line, whole(file, nested - 1)))
+            return _placed(read(path), shown)
+
+        return whole(page, MOST_NESTED)
+
+    def _shown_by(self, page: str) -> list[tuple[int, str]]:
         """Line of each directive of a document, and the path of the document that it shows."""
         return sorted((pair.line, pair.path) for pair in self._files.get(page, ()))
 
@@ -65,8 +88,8 @@ class ShownFiles:
         return names
 
 
-def placed(own: Sequence[Passage], shown: Sequence[tuple[int, Sequence[Passage]]]) -> list[Passage]:
-    """Passages of a page, with those of the files that it shows behind the directive's passage."""
+def _placed(own: Sequence[Passage], shown: Sequence[tuple[int, list[Passage]]]) -> list[Passage]:
+    """Put the passages of shown documents behind the passage with the line of their directive."""
     placed: list[Passage] = []
     waiting = list(shown)[::-1]
     for passage in own:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Iterator
 from mimetypes import guess_type
 
-from ingest.readers.include_directives import Include
+from ingest.readers.shown_part import Include
 from ingest.repo import Checkout
 from ingest.repo.checkout import Entry
 from ingest.repo.repo_paths import OUTSIDE, NotInRepo, follow, from_top
@@ -61,9 +61,9 @@ class IncludePaths:
             yield from (posixpath.join(place, relative) for place in above)
             for place in above:
                 yield from (posixpath.join(place, name, relative) for name in FOLDERS)
-            if path := self._by_name.get(posixpath.basename(relative).casefold()):
-                if _ends_with(path, relative):
-                    yield path
+            path = self._by_name.get(posixpath.basename(relative).casefold())
+            if path and _ends_with(path, relative):
+                yield path
 
 
 def _ends_with(path: str, end: str) -> bool:

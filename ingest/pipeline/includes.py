@@ -13,7 +13,6 @@ from ingest.chunks.chunker import chunk_prefix
 from ingest.invisible import visible_line
 from ingest.pipeline.include_paths import IncludePaths
 from ingest.pipeline.plan import INCLUDED, Plan, PlannedFile, is_included
-from ingest.readers.include_directives import Include, from_text
 from ingest.readers.loader import (
     READERS,
     Document,
@@ -22,7 +21,7 @@ from ingest.readers.loader import (
     load,
     suffix_of,
 )
-from ingest.readers.shown_part import WHOLE, Part
+from ingest.readers.shown_part import WHOLE, Include, Part, from_text
 from ingest.readers.text import read_text
 from ingest.repo import Checkout, File
 from ingest.repo.checkout import Entry

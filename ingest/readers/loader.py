@@ -11,13 +11,13 @@ from ingest.readers.credentials import masked
 from ingest.readers.decoding import decode
 from ingest.readers.front_matter import FrontMatter, front_matter
 from ingest.readers.html import read_html
-from ingest.readers.include_directives import Include, includes_of
+from ingest.readers.include_directives import includes_of
 from ingest.readers.markdown import read_markdown
 from ingest.readers.notebook import read_notebook
 from ingest.readers.parsed_file import FileBlock, ParsedFile, UnreadableDocument
 from ingest.readers.rst import read_rst
 from ingest.readers.search_text import has_words
-from ingest.readers.shown_part import Part, PartMissing, lines_of
+from ingest.readers.shown_part import Include, Part, PartMissing, lines_of
 from ingest.readers.text import read_code, read_text
 
 __all__ = ["EMPTY", "READERS", "Document", "Showing", "UnreadableDocument", "load", "suffix_of"]
@@ -111,7 +111,7 @@ def load(path: str, data: bytes, showing: Showing | None = None) -> Document:
         lines, missing = _shown_lines(lines, showing.parts)
         lines_masked = tuple(n for n in lines_masked if lines[n - 1].strip())
     parsed = reader(lines)
-    includes = includes_of(lines, parsed, suffix=suffix)
+    includes = includes_of(lines, parsed)
     parsed = replace(parsed, blocks=tuple(map(_visible, parsed.blocks)))
     fallback = (showing.title if showing else "") or _name(path)
     names = [_title(fields, parsed) or fallback, fields.owner or "", *fields.tags]

@@ -1,5 +1,6 @@
-"""The part of an included file that a page shows -> the lines of that file."""
+"""A directive as data, and the part of a file that it shows -> the lines of that file."""
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -54,6 +55,42 @@ class Part:
 
 
 WHOLE = Part()
+
+
+@dataclass(frozen=True, slots=True)
+class Include:
+    """One directive of a page."""
+
+    line: int
+    """Number of its line in the file that holds it."""
+    target: str
+    """The included file, as written."""
+    part: Part = WHOLE
+    heading: tuple[str, ...] = ()
+    """Headings under which it stands."""
+    is_literal: bool = False
+    """True if the file is shown as code."""
+    searches: bool = False
+    """True if the file may lie in a folder for includes, above the page or by name."""
+    is_certain: bool = True
+    """False if the same words can mean something else: a missing file is no fault then."""
+
+
+def to_text(includes: Iterable[Include]) -> str:
+    """Return JSON that ``from_text`` reads."""
+    rows = [
+        (i.line, i.target, i.part.to_json(), i.heading, i.is_literal, i.searches, i.is_certain)
+        for i in includes
+    ]
+    return json.dumps(rows) if rows else ""
+
+
+def from_text(text: str) -> tuple[Include, ...]:
+    rows: list[list[Any]] = json.loads(text or "[]")
+    return tuple(
+        Include(line, target, Part.from_json(part), tuple(heading), *flags)
+        for line, target, part, heading, *flags in rows
+    )
 
 
 def numbered(text: str, separators: str = ",") -> tuple[Slice, ...]:

@@ -110,11 +110,11 @@ class FolderCheckout(Checkout):
     def _listed(self, path: str) -> dict[str, Entry]:
         found: dict[str, Entry] = {}
         try:
-            names = os.listdir(self._top / path)
+            places = list((self._top / path).iterdir())
         except OSError:
             return found
-        for name in names:
-            place = self._top / path / name
+        for place in places:
+            name = place.name
             entry = _entry(self._top, f"{path}/{name}".lstrip("/"))
             # The index is not part of the docs.
             if entry is None or place.is_relative_to(self._data_dir):
@@ -126,7 +126,7 @@ class FolderCheckout(Checkout):
 
     def link(self, entry: Entry) -> str | None:
         try:
-            return os.readlink(self._top / entry.path)
+            return str((self._top / entry.path).readlink())
         except OSError:
             return None
 

@@ -22,41 +22,59 @@ OUTSIDE = "outside the repository"
 
 def follow(checkout: Checkout, path: str) -> Entry:
     """Return the file at a path from the top of the repo. Raises NotInRepo."""
-    if path.startswith("/"):
-        raise NotInRepo(OUTSIDE)
-    waiting = path.split("/")[::-1]
-    place: list[str] = []
-    links = steps = 0
-    while waiting:
-        name = waiting.pop()
-        steps += 1
-        if steps > _MOST_STEPS:
+    walk = _Walk(checkout)
+    walk.add(path)
+    for _step in range(_MOST_STEPS):
+        if not walk.waiting:
             break
-        if name in ("", "."):
-            continue
+        if entry := walk.step():
+            return entry
+    raise NotInRepo(MISSING)
+
+
+class _Walk:
+    """A place in the repository, and the names that lead on from there."""
+
+    def __init__(self, checkout: Checkout) -> None:
+        self._checkout = checkout
+        self._place: list[str] = []
+        self._links = 0
+        self.waiting: list[str] = []
+
+    def add(self, path: str) -> None:
+        """Put the names of a path before those that wait. Raises NotInRepo."""
+        if path.startswith("/"):
+            raise NotInRepo(OUTSIDE)
+        self.waiting += path.split("/")[::-1]
+
+    def step(self) -> Entry | None:
+        """Follow one name; return the file that the last one names. Raises NotInRepo."""
+        name = self.waiting.pop()
         if name == "..":
-            if not place:
+            if not self._place:
                 raise NotInRepo(OUTSIDE)
-            place.pop()
-            continue
-        entry = checkout.folder("/".join(place)).get(name)
+            self._place.pop()
+        elif name not in ("", "."):
+            return self._enter(name)
+        return None
+
+    def _enter(self, name: str) -> Entry | None:
+        entry = self._checkout.folder("/".join(self._place)).get(name)
         if entry is None or name.lower() == ".git":
-            break
+            raise NotInRepo(MISSING)
         if entry.kind == "symlink":
-            links += 1
-            target = checkout.link(entry)
-            if links > _MOST_LINKS or target is None:
-                break
-            if target.startswith("/"):
-                raise NotInRepo(OUTSIDE)
-            waiting += target.split("/")[::-1]
+            self._links += 1
+            target = self._checkout.link(entry)
+            if self._links > _MOST_LINKS or target is None:
+                raise NotInRepo(MISSING)
+            self.add(target)
         elif entry.kind == "folder":
-            place.append(name)
-        elif entry.kind == "file" and not any(waiting):
+            self._place.append(name)
+        elif entry.kind == "file" and not any(self.waiting):
             return entry
         else:
-            break
-    raise NotInRepo(MISSING)
+            raise NotInRepo(MISSING)
+        return None
 
 
 def from_docs_root(checkout: Checkout, path: str) -> str:

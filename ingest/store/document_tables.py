@@ -15,8 +15,15 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ingest.documents import Chunk, DocumentInfo, Origin, Passage
-from ingest.store import embedded_rows, generation, include_tables, keywords, origins
-from ingest.store import passage_rows, tokens
+from ingest.store import (
+    embedded_rows,
+    generation,
+    include_tables,
+    keywords,
+    origins,
+    passage_rows,
+    tokens,
+)
 from ingest.store.embedded_rows import EmbeddedRows
 from ingest.store.include_tables import NOTHING, IncludeTables, StoredIncludes
 from ingest.store.keywords import Keywords
