@@ -33,13 +33,15 @@ def includes_of(lines: Sequence[str], parsed: ParsedFile) -> tuple[Include, ...]
     return tuple(_under_headings(found[:MOST_INCLUDES], parsed))
 
 
-def _code_lines(blocks: Iterable[FileBlock], lines: Sequence[str]) -> dict[int, int]:
-    code: dict[int, int] = {}
+def _code_lines(
+    blocks: Iterable[FileBlock], lines: Sequence[str], code: dict[int, int] | None = None
+) -> dict[int, int]:
+    """Index of each line in code -> index of the first line of that code."""
+    code = {} if code is None else code
     for block in blocks:
-        if block.parts:
-            code |= _code_lines(block.parts, lines)
+        _code_lines(block.parts, lines, code)
         if block.kind == "code" and not DIRECTIVE.match(lines[block.start]):
-            code |= dict.fromkeys(range(block.start, block.end), block.start)
+            code.update(dict.fromkeys(range(block.start, block.end), block.start))
     return code
 
 
