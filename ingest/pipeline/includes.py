@@ -14,6 +14,7 @@ from ingest.invisible import visible_line
 from ingest.pipeline.include_paths import IncludePaths
 from ingest.pipeline.plan import INCLUDED, Plan, PlannedFile, is_included
 from ingest.readers.loader import (
+    EMPTY,
     READERS,
     Document,
     Showing,
@@ -158,6 +159,8 @@ class Includes:
         """Warn about a file that pages include, or about parts of it."""
         source = min((page for target, page in self._uses if target == path), default="")
         for reason in reasons:
+            if reason == EMPTY:  # such as links and substitutions for other pages
+                continue
             self._warn(source, self.files[path].include, path, reason)
 
     def _page(self, path: str) -> _Page | None:

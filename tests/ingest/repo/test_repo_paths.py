@@ -80,31 +80,11 @@ def test_a_path_leads_to_a_file_of_the_repository_or_nowhere(
 
 
 NAMES = st.sampled_from(
-    [
-        "..",
-        ".",
-        "",
-        "docs",
-        "b",
-        "a.md",
-        "c.inc",
-        "README.md",
-        "out",
-        "up",
-        "loop",
-        "round",
-        "readme.md",
-        "secret.md",
-        "passwd",
-        "git",
-        ".git",
-        "config",
-        "etc",
-        "~",
-        "C:",
-        "\\..",
-        "\x00",
-    ]
+    (
+        *("..", ".", "", "docs", "b", "a.md", "c.inc", "README.md", "out", "up", "loop", "round"),
+        *("readme.md", "secret.md", "passwd", "git", ".git", "config", "etc", "~", "C:", "\\.."),
+        *("\x00", "{a}", "a$b", "%2e%2e"),
+    )
 ) | st.text(max_size=6)
 
 
