@@ -134,7 +134,9 @@ class Agent:
             status = self._index.status()
             revision = status.revision.label if status.revision else None
             version = f"{revision} {status.ingested_at} {version}"
-            corpus = self._corpus(version, index)
+            pages = status.documents if status.growth else ""
+            corpus = self._corpus(f"{version} {pages}", index)
+            version += f" {status.growth}"
         except IngestError as error:
             log.warning("index: %s", error)
         except Exception:  # the answer reports the failure, if it needs the index

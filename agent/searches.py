@@ -50,6 +50,8 @@ class FinishedSearch:
     repeat: bool
     """True if the model made the same search before."""
     key: SearchKey
+    note: str | None = None
+    """A sentence while the index lacks documents or vectors."""
 
 
 class Retrieval:
@@ -115,7 +117,7 @@ class Retrieval:
         passages = tuple({p.id: p for p in (*result.passages, *extra)}.values())
         ids, distances = tuple(p.id for p in passages), tuple(p.distance for p in passages)
         search = Search(query, ids, distances, result.weak)
-        return FinishedSearch(search, passages, key in self._made, key)
+        return FinishedSearch(search, passages, key in self._made, key, result.note)
 
     def take(self, search: FinishedSearch) -> tuple[Passage, ...]:
         """Count a search; return its passages that the model was not given before."""

@@ -12,12 +12,14 @@ import typer
 from ingest.documents import DEFAULT_BUDGET
 from ingest.settings import IndexSettings, read_settings
 from ingest.terminal import AsJson, DataDir, VisibleConsole, print_json
+from ingest.time_to_go import described
 
 # Modules that load Chroma, which takes a second, are imported in the commands that need them.
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)
 
 _PATHS_PER_REASON = 10
+_NOTHING = "nothing is indexed yet: run `footnote ingest`"
 _UNLIKELY = "Nothing here is likely to answer that."
 
 
@@ -163,9 +165,12 @@ def _described(state: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     last, owner = state["last_run"], state["owner"]
     old = " (old)" if state["stale"] else ""
     revision = state["revision"]
-    yield "revision", _short(revision) or "nothing is indexed yet: run `footnote ingest`"
+    none = "the first ingest has not ended" if state.get("growth") else _NOTHING
+    yield "revision", _short(revision) or none
     yield "ingested", f"{_age(state['age_hours'])} ago{old}" if state["ingested_at"] else "never"
     yield "content", f"{state['documents']} documents, {state['chunks']} chunks"
+    if growth := state.get("growth"):
+        yield "", growth["words"]
     if differing := state["documents_of_another_revision"]:
         why = "a run is under way" if state["running"] else "the last run did not write them all"
         yield "", f"{differing} documents are of another revision: {why}"
@@ -181,7 +186,8 @@ def _described(state: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         next_try = outage["next_try_at"] or "with the next run"
         yield "failing", f"since {outage['since']}, {tries}; next try {next_try}"
     if running := state["running"]:
-        yield "running", f"{running['stage']} since {running['started_at']}"
+        progress = (running[name] for name in ("stage", "done", "total", "seconds_left"))
+        yield "running", f"{described(*progress)} (since {running['started_at']})"
     yield "next run", state["next_run_at"] or "not scheduled: no bot is running"
     yield "owner", f"{owner['command']}, process {owner['pid']}" if owner else "-"
     if test := state["self_test"]:

@@ -7,6 +7,7 @@ text for people passes a ``VisibleConsole``.
 import json
 import re
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +19,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.segment import Segment
 
 from ingest.invisible import HIDDEN, without_hidden
+from ingest.time_to_go import STAGES, Pace, rough_time
 
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")]
 DataDir = Annotated[
@@ -50,20 +52,34 @@ def _escaped(match: re.Match[str]) -> str:
 
 
 @contextmanager
-def progress_bar(console: VisibleConsole | None = None) -> Iterator[ShowProgress]:
-    """Yield a function that updates a progress bar; outside a terminal nothing is shown."""
+def progress_bar(
+    console: VisibleConsole | None = None, clock: Callable[[], float] = time.monotonic
+) -> Iterator[ShowProgress]:
+    """Yield a function that shows progress: in a bar, or in lines outside a terminal."""
     console = console or VisibleConsole(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    pace = Pace(clock)
     with Progress(
         *columns,
         TimeElapsedColumn(),
+        TextColumn("{task.fields[to_go]}"),
         console=console,
         transient=True,
         disable=not console.is_terminal,
     ) as bar:
-        task = bar.add_task("starting", total=None)
+        task = bar.add_task("starting", total=None, to_go="")
 
         def show(stage: str, done: int, total: int | None) -> None:
-            bar.update(task, description=stage, completed=done, total=total)
+            pace.hear(stage, done, total)
+            left = pace.seconds_left
+            bar.update(
+                task,
+                description=STAGES.get(pace.stage, pace.stage),
+                completed=pace.done,
+                total=pace.total,
+                to_go="" if left is None else f"{rough_time(left)} to go",
+            )
+            if not console.is_terminal and (line := pace.line()):
+                console.print(line, markup=False, highlight=False, soft_wrap=True)
 
         yield show

@@ -86,6 +86,8 @@ class SearchDocs:
         elif search.search.weak:
             facts["weak"] = True
             facts["note"] = "Weak matches: probably none of these answers the question."
+        if search.note:
+            facts["index"] = f"{search.note} What is not found may still come."
         return ToolResult(search.passages, facts, search)
 
 

@@ -1,4 +1,8 @@
-"""A question during the very first ingest -> its answer, once the index has documents."""
+"""A question during the very first ingest -> its answer, once there is enough to search.
+
+A small docs repo is read in seconds, so the question waits for all of it. A big one is searched as
+far as it is read.
+"""
 
 import threading
 import time
@@ -11,12 +15,14 @@ from ingest.errors import IngestError
 from ingest.index import Index
 
 FIRST_INGEST_SECONDS = 120.0
-"""Seconds after the start during which questions wait for the very first index."""
+"""Seconds after the start during which questions wait for the first document."""
+WHOLE_INDEX_SECONDS = 20.0
+"""Seconds that a question waits for the whole of an index that is still being made."""
 _LOOK_SECONDS = 0.5
 
 
 class FirstIngestWait:
-    """Answers questions as ``agent`` does, once the index has documents."""
+    """Answers questions as ``agent`` does, once the index can be searched."""
 
     def __init__(self, agent: Answerer, index: Index, is_ingesting: Callable[[], bool]) -> None:
         """``is_ingesting`` returns True while the ingest that runs at the start has not ended."""
@@ -33,12 +39,8 @@ class FirstIngestWait:
     ) -> Answer:
         """Return the answer to the newest turn, see ``Answerer``."""
         cancel = cancel or threading.Event()
-        while (
-            self._is_empty()
-            and self._is_ingesting()
-            and time.monotonic() < self._until
-            and not cancel.is_set()
-        ):
+        asked_at = time.monotonic()
+        while not cancel.is_set() and self._is_ingesting() and self._waits_since(asked_at):
             if on_progress:
                 on_progress(Progress("reading", "the docs for the first time"))
             cancel.wait(_LOOK_SECONDS)
@@ -46,8 +48,12 @@ class FirstIngestWait:
             conversation, on_progress=on_progress, on_paragraph=on_paragraph, cancel=cancel
         )
 
-    def _is_empty(self) -> bool:
+    def _waits_since(self, asked_at: float) -> bool:
+        now = time.monotonic()
         try:
-            return self._index.status().documents == 0
+            status = self._index.status()
         except IngestError:  # the agent answers with the reason
             return False
+        if status.documents == 0:
+            return now < self._until
+        return status.growth is not None and now < asked_at + WHOLE_INDEX_SECONDS

@@ -13,7 +13,7 @@ from bot.runbooks.find import find_runbook
 from bot.slack.identity import SlackMessage
 from ingest.documents import DocumentInfo
 from ingest.errors import IngestError
-from ingest.index import Index
+from ingest.index import Index, IndexStatus
 
 log = logging.getLogger(__name__)
 
@@ -23,18 +23,19 @@ def rendering(index: Index, stale_after: timedelta) -> Render:
 
     def render(answer: Answer) -> Sequence[SlackMessage]:
         paths = {passage.path for passage in (*answer.citations, *answer.passages)}
-        documents, ingested_at = dict[str, DocumentInfo](), None
+        documents, status = dict[str, DocumentInfo](), IndexStatus()
         try:
-            documents = {d.path: d for d in index.documents() if d.path in paths} if paths else {}
-            ingested_at = index.status().ingested_at
+            documents = index.infos(paths)
+            status = index.status()
         except IngestError as error:  # the answer goes out without them
             log.warning("no facts about the pages of an answer: %s", error)
         return render_answer(
             answer,
             documents=documents,
-            ingested_at=ingested_at,
+            ingested_at=status.ingested_at,
             now=datetime.now(UTC),
             stale_after=stale_after,
+            growth=status.growth.words if status.growth else None,
         )
 
     return render

@@ -40,6 +40,8 @@ class DocsState:
     now: datetime | None = None
     stale_after: timedelta | None = None
     """An index older than this gets a warning."""
+    growth: str | None = None
+    """A sentence while the index lacks documents or vectors."""
 
     def age(self, moment: datetime | None) -> timedelta | None:
         if moment is None:
@@ -87,6 +89,8 @@ def footer(answer: Answer, state: DocsState) -> list[Block]:
         parts[-1] += "."
     if age is not None and state.stale_after is not None and age > state.stale_after:
         parts.append(f":warning: The docs were last read {ago(age)}: newer changes are missing.")
+    if state.growth:
+        parts.append(f":hourglass_flowing_sand: {state.growth}")
     return [context("footnote_footer", " ".join(parts))]
 
 

@@ -37,17 +37,18 @@ def render_answer(
     ingested_at: datetime | None = None,
     now: datetime | None = None,
     stale_after: timedelta | None = None,
+    growth: str | None = None,
 ) -> list[RenderedMessage]:
     """An answer -> at least one message, in the order in which they are posted.
 
     ``documents`` (by path) add age and owner to the sources, ``ingested_at`` adds the age of the
-    index. An index older than ``stale_after`` gets a warning.
+    index. An index older than ``stale_after`` gets a warning. ``growth`` says what it still lacks.
     """
     body = _read(answer)
     if not body.blocks:
         body = Body((rich_text([section((Run(answer.reason or _NOTHING),))]),))
     messages = [_message(blocks, body.cited) for blocks in split(body.blocks, _ANSWER_ROOM)]
-    state = DocsState(documents or {}, ingested_at, now, stale_after)
+    state = DocsState(documents or {}, ingested_at, now, stale_after, growth)
     passages = {passage.id: passage for passage in _passages(answer)}
     cited = [passages[ident] for ident in body.cited if ident in passages]
     messages[0]["blocks"][:0] = verdict_line(answer)

@@ -128,12 +128,14 @@ class Home:
 
 def index_lines(status: IndexStatus, stale_after: timedelta, now: datetime) -> list[str]:
     """Describe the state of the index."""
+    growth = [f":hourglass_flowing_sand: {status.growth.words}"] if status.growth else []
     if status.revision is None or status.ingested_at is None:
-        return [":warning: Nothing is indexed yet: the first ingest has not finished."]
+        return growth or [":warning: Nothing is indexed yet: the first ingest has not finished."]
     age = now - status.ingested_at
     lines = [
         f"*Docs*: {counted(status.documents, 'page')} in {counted(status.chunks, 'chunk')}, at "
-        f"{code(status.revision.label)}, read {ago(age)}."
+        f"{code(status.revision.label)}, read {ago(age)}.",
+        *growth,
     ]
     if age > stale_after:
         lines.append(":warning: That is long ago, so newer changes are missing.")

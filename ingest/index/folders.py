@@ -8,7 +8,9 @@
 
 live        The pointer ``current`` names this folder, and searches read it. A run writes into it if
             it is sound and has the identity (embedder, chunker, schema) that the settings ask for.
-            Otherwise it stays live until a complete folder replaces it, in one rename. A search
+            Otherwise it stays live until a complete folder replaces it, in one rename. Where no
+            sound folder is live, the new one is live from its first document on: searches read
+            what there is, and its metadata lack the facts of a completed ingest. A search
             that cannot read it leaves a file ``damaged`` in it: then no run takes it for sound.
 unfinished  A folder beside the live one, left by a run that was cut off or whose self-test failed.
             The next run that needs a new folder continues it if it is sound and has its identity.
@@ -58,7 +60,7 @@ class IndexFolder:
 
 
 def live(data_dir: Path) -> IndexFolder | None:
-    """Return the folder that searches read, or None if no ingest was ever completed.
+    """Return the folder that searches read, or None before the first ingest.
 
     Raises IndexDamaged if the pointer names no index, DataFolderError if the folder is unusable.
     """

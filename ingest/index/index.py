@@ -27,9 +27,9 @@ from ingest.documents import (
 from ingest.embedding.embedder import Embedder, open_embedder
 from ingest.errors import IndexMissing
 from ingest.index.calibration import threshold
+from ingest.index.completeness import Growth
 from ingest.index.confidence import confidence
 from ingest.index.filters import Filters, Membership, from_docs_root
-from ingest.index.growth import Growth
 from ingest.index.live import LiveIndex
 from ingest.index.metadata import LastIngest
 from ingest.index.ranking import DEPTH
@@ -38,7 +38,7 @@ from ingest.index.shown_files import ShownFiles
 from ingest.index.snapshot import COLLECTION, OpenFolder, Snapshot
 from ingest.permalinks import permalink
 from ingest.settings import IndexSettings
-from ingest.store.document_tables import DocumentTables
+from ingest.store.document_tables import DocumentTables, StoredDocument
 from ingest.store.vectors import batches
 
 READ_AT_ONCE = 32
@@ -101,7 +101,7 @@ class Index:
             return ()
         try:
             paths, shown = self._live.read(
-                lambda live: ([*live.tables.documents()], self._shown(live))
+                lambda live: ([*live.tables.signatures()], self._shown(live))
             )
         except IndexMissing:
             paths, shown = [], ShownFiles((), self._membership)
@@ -215,6 +215,16 @@ class Index:
             for path, document in stored.items()
             if path.startswith(prefix) and self._is_in_scope(path, shown)
         ]
+
+    def infos(self, paths: Collection[str]) -> dict[str, DocumentInfo]:
+        """Facts about those of the paths that are documents in scope, by path."""
+
+        def read(live: OpenFolder) -> list[StoredDocument | None]:
+            shown = self._shown(live)
+            wanted = [path for path in paths if self._is_in_scope(path, shown)]
+            return [live.tables.document(path) for path in wanted]
+
+        return {one.info.path: one.info for one in self._live.read(read) if one}
 
     def status(self) -> IndexStatus:
         """Size and age of the whole index, whatever the scope. Never raises IndexMissing."""

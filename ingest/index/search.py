@@ -132,7 +132,7 @@ def rank(
         frequency,
         tables.keywords,
         snapshot.chunks,
-        has_vectors=vector is not None and not (snapshot.growth and snapshot.growth.lacks_vectors),
+        has_vectors=vector is not None and snapshot.has_vectors,
     )
     hits = (Hit(row, score, 1.0 - similarity[row]) for row, score in ranked)
     return Ranking(tuple(hits), signals)

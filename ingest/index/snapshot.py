@@ -15,8 +15,8 @@ from functools import cached_property
 
 from ingest.documents import DocumentInfo
 from ingest.errors import IndexDamaged, IndexLocked, StoreAway
+from ingest.index.completeness import NOTABLE, Growth
 from ingest.index.folders import IndexFolder
-from ingest.index.growth import Growth
 from ingest.index.matrix import Matrix, brought_up_to_date
 from ingest.sources import ChromaServer
 from ingest.store.document_tables import DocumentTables
@@ -52,6 +52,11 @@ class Snapshot:
         """Documents by their number; read when the first search with filters needs them."""
         return {stored.number: stored.info for stored in self.tables.documents().values()}
 
+    @property
+    def has_vectors(self) -> bool:
+        """True if nearly all chunks can be compared by meaning."""
+        return self.chunks - len(self.matrix.rows) <= NOTABLE * self.chunks
+
     def is_of(self, generation: int) -> bool:
         """Return True for the state of that generation, until missing vectors are due again."""
         return self.generation == generation and time.monotonic() < self.until
@@ -66,7 +71,7 @@ def snapshot_of(
 ) -> Snapshot:
     """Return the state of the tables, with these vectors."""
     documents, chunks = tables.counts()
-    growth = Growth.of(meta, documents, chunks, len(matrix.rows))
+    growth = Growth.of(meta, documents, chunks, tables.embedded.count())
     return Snapshot(generation, matrix, tables, chunks, growth, meta, until=until)
 
 

@@ -27,8 +27,7 @@ from ingest.readers.text import read_text
 from ingest.repo import Checkout, File
 from ingest.repo.checkout import Entry
 from ingest.repo.repo_paths import NotInRepo, follow, from_docs_root, from_top
-from ingest.store.document_tables import StoredDocument
-from ingest.store.include_tables import Shown, StoredIncludes
+from ingest.store.include_tables import NOTHING, Shown, StoredIncludes
 
 MOST_ROUNDS = 10
 """Maximum depth of files that include files."""
@@ -85,9 +84,10 @@ class Includes:
     def __init__(
         self,
         checkout: Checkout,
-        stored: Mapping[str, StoredDocument],
+        stored: Mapping[str, tuple[str, str]],
         directives: Mapping[str, StoredIncludes],
     ) -> None:
+        """``stored``: prefix and signature of each stored document, by path."""
         self.files: dict[str, IncludedFile] = {}
         """Files to index, by path from the docs root."""
         self.shown: list[Shown] = []
@@ -128,7 +128,7 @@ class Includes:
             before = self._stored.get(path)
             has_vectors = path not in without_vectors
             plan.add(included.planned(prefix), before, has_vectors=has_vectors)
-            if before and before.signature == included.signature and path in self._directives:
+            if before == (prefix, included.signature) and path in self._directives:
                 self.note_missing(path, self._directives[path].missing)
         return plan
 
@@ -167,9 +167,9 @@ class Includes:
         if path in self._read:
             return self._read[path]
         directives, stored = self._directives.get(path), self._stored.get(path)
-        if directives is None or stored is None or is_included(stored.signature):
+        if directives is None or stored is None or is_included(stored[1]):
             return None
-        return _Page(stored.info.title, from_text(directives.directives), suffix_of(path))
+        return _Page(directives.title, from_text(directives.directives), suffix_of(path))
 
     def _follow(self, links: Sequence[str]) -> None:
         """Find the files that symbolic links lead to."""
@@ -252,9 +252,9 @@ class Includes:
         if not showing.suffix:
             return None  # code
         stored = self._stored.get(path)
-        if stored and stored.signature == included.signature:
-            directives = self._directives.get(path)
-            title, found = stored.info.title, from_text(directives.directives if directives else "")
+        if stored and stored[1] == included.signature:
+            directives = self._directives.get(path, NOTHING)
+            title, found = directives.title, from_text(directives.directives)
         else:
             try:
                 document = load(path, self._checkout.read(included.file), showing)

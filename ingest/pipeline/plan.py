@@ -12,7 +12,6 @@ from ingest.documents import Skipped
 from ingest.errors import LargeDeletion
 from ingest.readers.loader import Showing
 from ingest.repo import Checkout, File
-from ingest.store.document_tables import StoredDocument
 
 INCLUDED = "+"
 """Follows the fingerprint in the signature of a document that is indexed for being shown."""
@@ -49,12 +48,12 @@ class Plan:
     skipped: list[Skipped] = field(default_factory=list)
 
     def add(
-        self, planned: PlannedFile, before: StoredDocument | None, *, has_vectors: bool
+        self, planned: PlannedFile, before: tuple[str, str] | None, *, has_vectors: bool
     ) -> None:
-        """Compare a file with its stored document."""
+        """Compare a file with the prefix and signature of its stored document."""
         if before is None:
             self.new.append(planned)
-        elif (before.signature, before.prefix) != (planned.signature, planned.prefix):
+        elif before != (planned.prefix, planned.signature):
             self.changed.append(planned)
         elif not has_vectors:
             self.without_vectors.append(planned)
@@ -71,11 +70,12 @@ class Plan:
 
 
 def make_plan(
-    checkout: Checkout, stored: Mapping[str, StoredDocument], without_vectors: Collection[str]
+    checkout: Checkout, stored: Mapping[str, tuple[str, str]], without_vectors: Collection[str]
 ) -> Plan:
     """Compare the files with the stored documents.
 
-    ``without_vectors``: paths of stored documents with a chunk whose vector is missing.
+    ``stored``: their prefix and signature, by path. ``without_vectors``: paths of stored documents
+    with a chunk whose vector is missing.
     """
     prefixes = _prefixes([file.path for file in checkout.files])
     plan = Plan(len(checkout.files), skipped=list(checkout.skipped))
@@ -109,20 +109,21 @@ def _prefixes(paths: Collection[str]) -> dict[str, str]:
 def refuse_large_deletion(
     checkout: Checkout,
     unreadable: Collection[str],
-    answering: Mapping[str, StoredDocument],
+    answering: Mapping[str, tuple[str, str]],
     largest_share: float,
 ) -> None:
     """Raise LargeDeletion if a mistake in repo or settings is likelier than a clean-up.
 
-    ``unreadable``: paths of files that are no documents any more.
+    ``unreadable``: paths of files that are no documents any more. ``answering``: prefix and
+    signature of the documents of the live index, by path.
     """
     remaining = {file.path for file in checkout.files}.difference(unreadable)
     moved = {file.fingerprint for file in checkout.files if file.path not in answering}
-    pages = {path: doc for path, doc in answering.items() if not is_included(doc.signature)}
+    pages = {path: own for path, (_prefix, own) in answering.items() if not is_included(own)}
     lost = [
         path
-        for path, document in pages.items()
-        if path not in remaining and document.signature.split()[0] not in moved
+        for path, signature in pages.items()
+        if path not in remaining and signature.split()[0] not in moved
     ]
     if not lost or (len(lost) < SMALL_DELETION and remaining):
         return

@@ -59,7 +59,7 @@ def run_ingest(
         closing(open_target(settings.data_dir, settings.chroma_server, identity)) as target,
     ):
         questions = read_self_test(checkout)
-        stored = target.tables.documents()
+        stored = target.tables.signatures()
         before = SelfTestOutcome.from_meta(target.answering_meta())
         without_vectors = target.tables.embedded.missing_documents()
         plan = make_plan(checkout, stored, without_vectors)
@@ -72,6 +72,8 @@ def run_ingest(
             answering = target.answering_documents()
             share = settings.max_deleted_share
             refuse_large_deletion(checkout, reading.unreadable, answering, share)
+        if not target.may_wait:
+            index.use(embedder)  # searches need not open a second one meanwhile
         writing.write_words(plan)
         reading.check()
         included = includes.plan(plan, without_vectors)

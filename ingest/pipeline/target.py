@@ -1,9 +1,10 @@
 """The index folder that an ingest writes into, and the stored vectors that it reuses.
 
 An ingest writes into the live folder if that folder is sound and was built with the current
-embedder, chunker and schema. Otherwise the ingest writes into a second folder. Searches read the
-live folder until the second one is complete and replaces it. A second folder that an earlier run
-left unfinished is continued. ``ingest.index.folders`` draws the states of a folder.
+embedder, chunker and schema. Otherwise the ingest writes into a second folder. Searches read a
+sound live folder until the second one is complete and replaces it; without a sound one they read
+the second as it grows. A second folder that an earlier run left unfinished is continued.
+``ingest.index.folders`` draws the states of a folder.
 """
 
 import logging
@@ -24,7 +25,7 @@ from ingest.pipeline import soundness
 from ingest.pipeline.reuse import Older
 from ingest.sources import ChromaServer
 from ingest.store.chroma import check_file
-from ingest.store.document_tables import DocumentTables, StoredDocument
+from ingest.store.document_tables import DocumentTables
 from ingest.store.vectors import READ_BATCH, Store, batches, open_sound_store, open_store
 
 log = logging.getLogger(__name__)
@@ -56,9 +57,9 @@ class Target:
     """Ids whose vectors may have lost their row."""
     _is_complete: bool = False
 
-    def answering_documents(self) -> dict[str, StoredDocument]:
-        """Documents of the live index by path; empty if it cannot be read."""
-        return self._from_live(DocumentTables.documents)
+    def answering_documents(self) -> dict[str, tuple[str, str]]:
+        """Prefix and signature of the live documents, by path; empty if they cannot be read."""
+        return self._from_live(DocumentTables.signatures)
 
     def answering_meta(self) -> dict[str, str]:
         """Metadata of the live index; empty if it cannot be read."""

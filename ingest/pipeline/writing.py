@@ -17,12 +17,12 @@ from ingest.documents import Chunk, Origin, Skipped
 from ingest.embedding.embedder import Embedder, TokenEmbedder
 from ingest.embedding.late_interaction import packed
 from ingest.errors import DocsRepoError, EmbedderError
-from ingest.index.growth import READING
+from ingest.index.completeness import READING
 from ingest.pipeline.plan import Plan, PlannedFile
 from ingest.pipeline.reading import ReadDocument, Reading
 from ingest.pipeline.reuse import StoredVectors
 from ingest.pipeline.target import Target
-from ingest.store.document_tables import ChunkChanges
+from ingest.store.chunk_changes import ChunkChanges
 from ingest.store.vectors import Vectors, batches
 
 Stage = Literal["fetch", "read", "embed", "write", "test"]

@@ -115,7 +115,7 @@ class FolderCheckout(Checkout):
             return found
         for place in places:
             name = place.name
-            entry = _entry(self._top, f"{path}/{name}".lstrip("/"))
+            entry = _entry(str(place), f"{path}/{name}".lstrip("/"))
             # The index is not part of the docs.
             if entry is None or place.is_relative_to(self._data_dir):
                 continue
@@ -175,9 +175,10 @@ class FolderCheckout(Checkout):
         """Entries to read; the others go into ``skipped``."""
         unreadable: list[Skipped] = []
         names = tree.files() if tree else _walked(self._docs, unreadable)
-        entries = [entry for name in names if (entry := _entry(self._docs, name))]
+        entries = [entry for name in names if (entry := _entry(self._place(name), name))]
         # The index is not part of the docs.
-        entries = [e for e in entries if not (self._docs / e.path).is_relative_to(data_dir)]
+        data = f"{data_dir}/"
+        entries = [e for e in entries if not f"{self._place(e.path)}/".startswith(data)]
         taken, self.skipped = self.selection.split(entries)
         self.skipped += unreadable
         return self._identified(taken, tree.repository.object_format if tree else "sha1")
@@ -187,12 +188,17 @@ class FolderCheckout(Checkout):
         readable = []
         for entry in entries:
             try:
-                data = (self._docs / entry.path).read_bytes()
+                with open(self._place(entry.path), "rb") as file:  # noqa: PTH123  # see _place
+                    data = file.read()
             except OSError as error:
                 self.skipped.append(Skipped(entry.path, f"unreadable: {error.strerror}"))
             else:
                 readable.append(Entry(entry.path, "file", content_id(data, algorithm), len(data)))
         return readable
+
+    def _place(self, path: str) -> str:
+        """Return the place of a file as a text: a path object costs more than the file itself."""
+        return f"{self._docs}/{path}"
 
     def _committed(self, git: Git, commit: str) -> dict[str, str]:
         """Content id by path, of the files that would be read at HEAD."""
@@ -242,9 +248,9 @@ def _walked(folder: Path, skipped: list[Skipped]) -> list[str]:
     return names
 
 
-def _entry(folder: Path, name: str) -> Entry | None:
+def _entry(place: str, name: str) -> Entry | None:
     try:
-        status = (folder / name).lstat()
+        status = os.lstat(place)
     except OSError:
         return None  # deleted here, but still listed by git
     if stat.S_ISLNK(status.st_mode):

@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, fields, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal
 
@@ -22,11 +22,12 @@ log = logging.getLogger(__name__)
 
 RunState = Literal["requested", "running", "done", "partial", "failed", "skipped", "interrupted"]
 Reason = Literal["start", "schedule", "command", "retry"]
-OwnerFact = Literal["listener", "next_run_at", "next_try_at", "outage_told"]
+OwnerFact = Literal["listener", "next_run_at", "next_try_at", "outage_told", "run_ends_at"]
 """Facts that the owner publishes.
 
 They are the id of the process that takes requests, the time of the next night's run, that of the
-next try after a failed run, and the notice about failed runs that people have read.
+next try after a failed run, the notice about failed runs that people have read, and the time at
+which the present run will probably end.
 """
 
 KEEP = 200
@@ -92,6 +93,8 @@ class IngestRun:
             "started_at": self.started_at,
             "finished_at": self.finished_at,
             "stage": self.stage if self.state == "running" else None,
+            "done": self.done if self.state == "running" else None,
+            "total": self.total if self.state == "running" else None,
             "error": self.error,
             "error_kind": self.error_kind,
             "report": counts or None,
@@ -144,14 +147,33 @@ class IngestRuns:
             "UPDATE runs SET state = 'running', started_at = ? WHERE id = ?", _now(), run_id
         )
 
-    def progress(self, run_id: int, stage: str, done: int, total: int | None) -> None:
-        self._write(
-            "UPDATE runs SET stage = ?, done = ?, total = ? WHERE id = ?",
-            stage,
-            done,
-            total,
-            run_id,
-        )
+    def progress(
+        self,
+        run_id: int,
+        stage: str,
+        done: int,
+        total: int | None,
+        seconds_left: float | None = None,
+    ) -> None:
+        """Record how far a run is, and the time of its probable end."""
+        ends_at = None
+        if seconds_left is not None:
+            ends_at = (datetime.now(UTC) + timedelta(seconds=seconds_left)).isoformat()
+        with self._open() as database:
+            database.execute(
+                "UPDATE runs SET stage = ?, done = ?, total = ? WHERE id = ?",
+                (stage, done, total, run_id),
+            )
+            database.execute("DELETE FROM notes WHERE name = 'run_ends_at'")
+            if ends_at:
+                database.execute("INSERT INTO notes VALUES ('run_ends_at', ?)", (ends_at,))
+
+    def seconds_left(self) -> float | None:
+        """Seconds until the present run probably ends; None while that is unknown."""
+        ends_at = self.published("run_ends_at") if self.running() else None
+        if ends_at is None:
+            return None
+        return max(0.0, (datetime.fromisoformat(ends_at) - datetime.now(UTC)).total_seconds())
 
     def finish(self, run_id: int, report: IngestReport) -> None:
         state: RunState = "partial" if report.failed else "done"
@@ -177,7 +199,7 @@ class IngestRuns:
                 _now(),
                 CUT_OFF,
             )
-            for fact in ("listener", "next_run_at", "next_try_at"):
+            for fact in ("listener", "next_run_at", "next_try_at", "run_ends_at"):
                 self.publish(fact, None)
 
     def get(self, run_id: int) -> IngestRun | None:

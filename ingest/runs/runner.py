@@ -11,6 +11,7 @@ from ingest.index import Index
 from ingest.pipeline.run import IngestProgress, ProgressListener, run_ingest
 from ingest.runs.record import IngestRuns
 from ingest.settings import IndexSettings
+from ingest.time_to_go import Pace
 
 _RECORD_EVERY_SECONDS = 0.3
 _OVERRIDES = ("docs_repo", "docs_branch", "docs_root", "docs_include", "docs_exclude")
@@ -82,6 +83,7 @@ class Runner:
 
     def _recording(self, run_id: int, listen: ProgressListener | None) -> ProgressListener:
         recorded_at = 0.0
+        pace = Pace()
 
         def record(progress: IngestProgress) -> None:
             nonlocal recorded_at
@@ -89,8 +91,9 @@ class Runner:
                 raise IngestStopped("The ingest was stopped; the next one continues from there.")
             if listen:
                 listen(progress)
+            pace.hear(progress.stage, progress.done, progress.total)
             if time.monotonic() - recorded_at > _RECORD_EVERY_SECONDS:
                 recorded_at = time.monotonic()
-                self._runs.progress(run_id, progress.stage, progress.done, progress.total)
+                self._runs.progress(run_id, pace.stage, pace.done, pace.total, pace.seconds_left)
 
         return record

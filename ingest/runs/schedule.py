@@ -23,10 +23,12 @@ from ingest.data_folder import own_again
 from ingest.embedding.embedder import Embedder
 from ingest.errors import DataFolderError, FootnoteError, IngestError, SettingsError
 from ingest.index import Index
+from ingest.pipeline.run import IngestProgress, ProgressListener
 from ingest.runs.outage import Outage
 from ingest.runs.record import IngestRuns, Reason
 from ingest.runs.runner import IngestStopped, Runner
 from ingest.settings import IndexSettings
+from ingest.time_to_go import Pace
 
 log = logging.getLogger(__name__)
 
@@ -147,7 +149,7 @@ class Schedule:
     def _carry_out(self, run_id: int, options: dict[str, Any]) -> None:
         self._runs.publish("next_try_at", None)
         try:
-            report = self._runner.run(run_id, options)
+            report = self._runner.run(run_id, options, _logging())
         except IngestStopped:
             return
         finally:
@@ -205,6 +207,18 @@ class Schedule:
         self._runs.publish("next_run_at", at.isoformat(timespec="seconds") if at else None)
         if not self._stopping.is_set():
             self._runs.publish("listener", str(os.getpid()))
+
+
+def _logging() -> ProgressListener:
+    """Return a listener that logs the progress of a long run, a line every so often."""
+    pace = Pace()
+
+    def listen(progress: IngestProgress) -> None:
+        pace.hear(progress.stage, progress.done, progress.total)
+        if line := pace.line():
+            log.info("Ingest: %s.", line)
+
+    return listen
 
 
 def _unrecorded() -> Outage:

@@ -6,7 +6,7 @@ from typing import Any
 
 from ingest.data_folder import owner_of
 from ingest.index import open_index
-from ingest.runs.record import IngestRuns
+from ingest.runs.record import IngestRun, IngestRuns
 from ingest.settings import IndexSettings
 
 
@@ -34,8 +34,13 @@ def read_state(settings: IndexSettings, now: datetime | None = None) -> dict[str
         "last_run": last.to_json() if last else None,
         "self_test": report.get("self_test"),
         "warnings": report.get("warnings", []),
-        "running": running.to_json() if running and owner else None,
+        "running": _running(running, runs) if running and owner else None,
         "next_run_at": runs.published("next_run_at") if owner else None,
         "outage": outage.to_json() if outage else None,
         "owner": asdict(owner) if owner else None,
     }
+
+
+def _running(run: IngestRun, runs: IngestRuns) -> dict[str, Any]:
+    left = runs.seconds_left()
+    return run.to_json() | {"seconds_left": None if left is None else round(left)}

@@ -19,13 +19,6 @@ from ingest.settings import IndexSettings
 from ingest.terminal import ShowProgress, VisibleConsole, progress_bar
 
 _POLL_SECONDS = 0.2
-_STAGES = {
-    "fetch": "fetching",
-    "read": "reading",
-    "embed": "embedding",
-    "write": "writing",
-    "test": "testing",
-}
 
 
 class HandedOverError(IngestError):
@@ -79,7 +72,7 @@ def _here(
     index = open_index(settings)
     try:
         report = Runner(settings, index, runs).run(
-            runs.begin("command"), options, lambda p: show(_STAGES[p.stage], p.done, p.total)
+            runs.begin("command"), options, lambda p: show(p.stage, p.done, p.total)
         )
     finally:
         index.close()
@@ -99,8 +92,7 @@ def _at_owner(
                 raise HandedOverError(run.error or "The ingest failed.", run.error_kind)
             if run.is_over or owner_of(data_dir) is None:
                 break
-            stage = run.stage or "fetch"
-            show(_STAGES.get(stage, stage), run.done or 0, run.total)
+            show(run.stage or "fetch", run.done or 0, run.total)
             time.sleep(_POLL_SECONDS)
     finally:
         runs.withdraw(run_id)

@@ -9,8 +9,9 @@ row.
 import json
 import sqlite3
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -24,6 +25,7 @@ from ingest.store import (
     passage_rows,
     tokens,
 )
+from ingest.store.chunk_changes import ChunkChanges
 from ingest.store.embedded_rows import EmbeddedRows
 from ingest.store.include_tables import NOTHING, IncludeTables, StoredIncludes
 from ingest.store.keywords import Keywords
@@ -72,18 +74,6 @@ class StoredDocument:
     """Prefix of its chunk ids."""
     signature: str
     info: DocumentInfo
-
-
-@dataclass(frozen=True, slots=True)
-class ChunkChanges:
-    """Numbers of chunks that a write of one document added, changed, deleted or left alone."""
-
-    added: int = 0
-    updated: int = 0
-    deleted: int = 0
-    unchanged: int = 0
-    gone: tuple[str, ...] = field(default=(), compare=False)
-    """Ids of the rows that were deleted or replaced."""
 
 
 class DocumentTables:
@@ -241,6 +231,12 @@ class DocumentTables:
             stored = map(_document, db.execute(f"{_DOCUMENTS} ORDER BY path").fetchall())
         return {document.info.path: document for document in stored}
 
+    def signatures(self) -> dict[str, tuple[str, str]]:
+        """Prefix and signature of all documents, by path."""
+        with self._database.reading() as db:
+            rows = db.execute("SELECT path, prefix, signature FROM documents ORDER BY path")
+            return {path: (prefix, signature) for path, prefix, signature in rows}
+
     def document(self, name: str) -> StoredDocument | None:
         """Return a document by its path, or else by the prefix of its chunk ids."""
         with self._database.reading() as db:
@@ -275,21 +271,11 @@ class DocumentTables:
 
     def passages(self, rows: Collection[int]) -> dict[int, Passage]:
         """Passages by row number; deleted rows are left out."""
-        with self._database.reading() as db:
-            stored = db.execute(
-                passage_rows.select("row IN (SELECT value FROM json_each(?))"),
-                (json.dumps(list(rows)),),
-            )
-            return {row: passage_rows.passage(columns) for row, *columns in stored}
+        return dict(self._passages("row IN (SELECT value FROM json_each(?))", list(rows)))
 
     def passages_by_id(self, ids: Collection[str]) -> dict[str, Passage]:
-        with self._database.reading() as db:
-            stored = db.execute(
-                passage_rows.select("id IN (SELECT value FROM json_each(?))"),
-                (json.dumps(list(ids)),),
-            )
-            passages = [passage_rows.passage(columns) for _row, *columns in stored]
-        return {passage.id: passage for passage in passages}
+        found = self._passages("id IN (SELECT value FROM json_each(?))", list(ids))
+        return {passage.id: passage for _row, passage in found}
 
     def rows_of(self, ids: Collection[str]) -> set[int]:
         with self._database.reading() as db:
@@ -301,12 +287,18 @@ class DocumentTables:
 
     def passages_of(self, path: str) -> list[Passage]:
         """All chunks of a document, in order."""
+        found = self._passages("path = json_extract(?, '$') ORDER BY position", path)
+        return [passage for _row, passage in found]
+
+    def _passages(self, condition: str, value: object) -> list[tuple[int, Passage]]:
+        """Row numbers and passages of the chunks that meet a condition about a value in JSON."""
         with self._database.reading() as db:
-            rows = db.execute(passage_rows.select("path = ? ORDER BY position"), (path,))
-            return [passage_rows.passage(columns) for _row, *columns in rows]
+            rows = db.execute(passage_rows.select(condition), (json.dumps(value),))
+            return [(row, passage_rows.passage(columns)) for row, *columns in rows]
 
 
-def _document(columns: Sequence[Any]) -> StoredDocument:
+@lru_cache(maxsize=65_536)  # a search with filters reads all rows after each change of one
+def _document(columns: tuple[Any, ...]) -> StoredDocument:
     number, path, prefix, signature, title, owner, tags, updated_at = columns
     return StoredDocument(
         number=number,

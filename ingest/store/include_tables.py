@@ -35,6 +35,8 @@ class StoredIncludes:
     """As ``ingest.readers.include_directives.to_text`` writes them."""
     missing: tuple[str, ...] = ()
     """Parts that pages show and that this document does not have."""
+    title: str = ""
+    """Title of the document; its own row holds it."""
 
 
 NOTHING = StoredIncludes()
@@ -62,10 +64,12 @@ class IncludeTables:
         """Directives by path of the document; documents without any are left out."""
         with self._database.reading() as db:
             rows = db.execute(
-                "SELECT path, directives, missing FROM includes JOIN documents ON number = document"
+                "SELECT path, directives, missing, title FROM includes"
+                " JOIN documents ON number = document"
             ).fetchall()
         return {
-            path: StoredIncludes(found, tuple(json.loads(missing))) for path, found, missing in rows
+            path: StoredIncludes(found, tuple(json.loads(missing)), title)
+            for path, found, missing, title in rows
         }
 
     def shown(self) -> list[Shown]:

@@ -35,6 +35,12 @@ def test_an_old_index_is_said_to_be_old() -> None:
     assert "last read" not in shown(fresh, own=True).text
 
 
+def test_what_an_index_still_lacks_is_said_under_the_answer() -> None:
+    lacks = "The docs are still being read: 1,200 of 9,753 pages so far."
+    messages = render_answer(answer("x [limits.txt-0]"), growth=lacks)
+    assert lacks in shown(messages, own=True).text
+
+
 def test_a_citation_without_an_address_is_plain_text() -> None:
     messages = render_answer(answer("At most 40 [limits.txt-0]."))
     assert shown(messages).text.strip() == "At most 40 [limits.txt-0]."

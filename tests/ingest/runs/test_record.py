@@ -13,10 +13,13 @@ from pathlib import Path
 import pytest
 
 import ingest.runs.record
+from ingest.cli import print_state
 from ingest.data_folder import own_again, own_data_folder, owner_of
 from ingest.documents import IngestReport, Skipped
 from ingest.errors import DataFolderBusy, DataFolderError, DocsRepoError
 from ingest.runs.record import IngestRuns
+from ingest.runs.state import read_state
+from ingest.settings import IndexSettings
 
 REPORT = IngestReport("1a2b3c", 3, 5, 5, 0, 0, 0, 5, 0.25, (Skipped("a.png", "unsupported: x"),))
 
@@ -211,3 +214,24 @@ def test_a_folder_that_is_removed_is_owned_again_and_by_nobody_else(tmp_path: Pa
             pass
         assert owner_of(folder) == owner
     assert owner_of(folder) is None
+
+
+def test_the_time_to_go_of_a_run_is_read_by_others_and_forgotten_with_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = IndexSettings(data_dir=tmp_path)
+    owner = IngestRuns(tmp_path)
+    with another_owner(tmp_path):
+        run = owner.begin("start")
+        owner.progress(run, "embed", 400, 140_000)
+        assert read_state(settings)["running"]["seconds_left"] is None
+        owner.progress(run, "embed", 31_000, 140_000, 840.0)
+        state = read_state(settings)
+        assert 700 < state["running"]["seconds_left"] <= 840
+        assert (state["running"]["done"], state["running"]["total"]) == (31_000, 140_000)
+        print_state(state)
+        assert "running    embedding 31,000 of 140,000, about 14 minutes to go (since " in (
+            capsys.readouterr().out
+        )
+        owner.finish(run, REPORT)
+        assert owner.seconds_left() is None

@@ -53,6 +53,7 @@ class Growth:
 
     def to_json(self) -> dict[str, Any]:
         return {
+            "words": self.words,
             "documents": self.documents,
             "files": self.files or None,
             "chunks": self.chunks,
