@@ -438,3 +438,25 @@ def test_collections_hold_what_their_pages_show_and_no_more(docs: Docs) -> None:
     assert [(c.name, c.documents) for c in index.collections()] == [("open", 2), ("closed", 3)]
     assert not any(p.places for p in scoped.search("number").passages if p.path == "open/a.rst")
     index.close()
+
+
+def test_files_that_multiply_are_read_once_each(docs: Docs) -> None:
+    names = [f"{n}.inc" for n in range(40)]
+    everything = "".join(f".. include:: {name}\n\n" for name in names)
+    docs.write("a.rst", f"A\n=\n\n{everything}")
+    for number, name in enumerate(names):
+        docs.write(name, f"Bomb {number} ticks.\n\n{everything}")
+
+    docs.ingest()
+
+    whole = [passage.path for passage in page(docs, "a.rst").passages]
+    assert sorted(whole) == sorted(["a.rst", *whole[1:]])
+    assert len(set(whole)) == 41
+    assert docs.ingest().unchanged == len(docs.ids())
+
+
+def test_an_included_file_of_definitions_alone_is_no_fault(docs: Docs) -> None:
+    docs.write("a.rst", "A\n=\n\nWords.\n\n.. include:: b.inc\n")
+    docs.write("b.inc", ".. _github: https://github.com/acme\n\n.. A remark.\n")
+
+    assert not docs.ingest().warnings
