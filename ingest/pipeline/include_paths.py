@@ -16,6 +16,7 @@ _RESOURCE = re.compile(r"(?:[^:$]*+:)*?([^:$@]*+:)?([a-z]++)\$(.+)")
 """Antora: ``[[version@]component:][module:]family$path``."""
 _FOLDER_ATTRIBUTE = re.compile(r"\{([a-z]+?)s?-?dir\}/?")
 _UNSET = re.compile(r"\{[\w-]*\}/?")
+_LEADING = re.compile(r"(?:\.{0,2}/)*+")
 _NO_TEXT = ("image/", "audio/", "video/", "font/")
 
 
@@ -29,7 +30,7 @@ class IncludePaths:
             path = from_top(checkout, file.path)
             name = posixpath.basename(path)
             for key in (name, posixpath.splitext(name)[0]):
-                self._by_name.setdefault(key.casefold(), path)
+                self._by_name.setdefault(_folded(key).removeprefix("template:"), path)
 
     def entry(self, include: Include, page: str) -> Entry:
         """Return the file that a page, given from the docs root, includes. Raises NotInRepo."""
@@ -56,20 +57,25 @@ class IncludePaths:
         if not target.startswith("/"):
             yield posixpath.join(folder, target)
         if include.searches:
-            relative = target.lstrip("/")
+            relative = _LEADING.sub("", target, count=1)
             above = [folder, *_above(folder)]
             yield from (posixpath.join(place, relative) for place in above)
             for place in above:
                 yield from (posixpath.join(place, name, relative) for name in FOLDERS)
-            path = self._by_name.get(posixpath.basename(relative).casefold())
+            path = self._by_name.get(_folded(posixpath.basename(relative)))
             if path and _ends_with(path, relative):
                 yield path
 
 
 def _ends_with(path: str, end: str) -> bool:
     """Return True if a page's path ends with that of a link between notes."""
-    stem = posixpath.splitext(path)[0]
-    return f"/{path}".endswith(f"/{end}") or f"/{stem}".endswith(f"/{end}")
+    folder = _folded(posixpath.dirname(end))
+    return not folder or f"/{_folded(posixpath.dirname(path))}".endswith(f"/{folder}")
+
+
+def _folded(name: str) -> str:
+    """Fold what differs between the name of a wiki page and that of its file."""
+    return name.casefold().replace("_", " ").replace("-", " ")
 
 
 def _above(folder: str) -> Iterator[str]:

@@ -14,6 +14,7 @@ from ingest.invisible import visible_line
 from ingest.pipeline.include_paths import IncludePaths
 from ingest.pipeline.plan import INCLUDED, Plan, PlannedFile, is_included
 from ingest.readers.loader import (
+    CODE,
     EMPTY,
     READERS,
     Document,
@@ -23,7 +24,6 @@ from ingest.readers.loader import (
     suffix_of,
 )
 from ingest.readers.shown_part import WHOLE, Include, Part, from_text
-from ingest.readers.text import read_text
 from ingest.repo import Checkout, File
 from ingest.repo.checkout import Entry
 from ingest.repo.repo_paths import NotInRepo, follow, from_docs_root, from_top
@@ -33,6 +33,8 @@ MOST_ROUNDS = 10
 """Maximum depth of files that include files."""
 MOST_PARTS = 500
 """Maximum number of different parts that are read of one file."""
+PLAIN = ("", ".txt", ".text")
+"""Suffixes that say nothing about the syntax of a file that a page includes."""
 MOST_NAMED = 10
 """Maximum number of warnings about files that are not read, before their number alone."""
 
@@ -210,13 +212,14 @@ class Includes:
                 continue
             included = self.files.get(path)
             if included is None:
-                included = self.files[path] = IncludedFile(file, page, include, "")
-            suffix = "" if include.is_literal else _suffix(path, page.suffix)
-            if include.part in included.parts and (included.suffix or not suffix):
+                included = self.files[path] = IncludedFile(file, page, include, CODE)
+            suffix = CODE if include.is_literal else _suffix(path, page.suffix)
+            if include.part in included.parts and suffix in (CODE, included.suffix):
                 continue
             if len(included.parts) < MOST_PARTS:
                 included.parts[include.part] = None
-                included.suffix = included.suffix or suffix
+                if included.suffix == CODE:
+                    included.suffix = suffix
                 grown[path] = None
             else:
                 self._warn(source, include, path, f"more than {MOST_PARTS} parts of it are shown")
@@ -249,8 +252,8 @@ class Includes:
     def _included_page(self, included: IncludedFile) -> _Page | None:
         """The directives of an included file; they may lie in the index already."""
         path, showing = included.file.path, included.showing
-        if not showing.suffix:
-            return None  # code
+        if showing.suffix == CODE:
+            return None
         stored = self._stored.get(path)
         if stored and stored[1] == included.signature:
             directives = self._directives.get(path, NOTHING)
@@ -280,4 +283,4 @@ class Includes:
 def _suffix(path: str, of_page: str) -> str:
     """The suffix by which an included text is read: its own, or that of the page."""
     own = suffix_of(path)
-    return own if READERS.get(own, read_text) is not read_text else of_page
+    return own if own in READERS and own not in PLAIN else of_page

@@ -24,6 +24,7 @@ LIQUID = re.compile(r"""\{%-?\s*+(include[\w-]*+)\s++("[^"%]*+"|'[^'%]*+'|[^\s%"
 SHORTCODE = re.compile(r"\{\{[<%]\s*+(\w[\w/.-]*+)([^{}]*+)\}\}")
 ARGUMENT = re.compile(r"""(?:([\w-]++)\s*+=\s*+)?("[^"]*+"|'[^']*+'|[^\s"'=]++)""")
 WIKI = re.compile(r"!\[\[([^\[\]|#\n]++)(?:#[^\[\]|\n]*+)?(?:\|[^\[\]\n]*+)?\]\]")
+TEMPLATE = re.compile(r"\{\{:?([^{}|\n#<>]++)(?:\|[^{}]*+)?\}\}")
 IMPORT = re.compile(r"""^import\s++([A-Z]\w*+)\s++from\s++["']([^"']++)["']""")
 USE = re.compile(r"<([A-Z]\w*+)")
 ASCIIDOC = re.compile(r"^include::([^\[\]]++)\[([^\]]*+)\]\s*+$")
@@ -227,6 +228,14 @@ def _wiki(page: PageLines) -> Iterator[Include]:
                 yield Include(index + 1, match[1].strip(), searches=True, is_certain=False)
 
 
+def _templates(page: PageLines) -> Iterator[Include]:
+    """MediaWiki: pages that are shown on others, where there are such pages."""
+    for index, line in enumerate(page.lines):
+        if "{{" in line and not page.is_code(index):
+            for match in TEMPLATE.finditer(line):
+                yield Include(index + 1, match[1].strip(), searches=True, is_certain=False)
+
+
 def _imports(page: PageLines) -> Iterator[Include]:
     """MDX: text that is imported, where it is first used."""
     names: dict[str, str] = {}
@@ -249,10 +258,14 @@ def _imports(page: PageLines) -> Iterator[Include]:
 
 def _asciidoc(page: PageLines) -> Iterator[Include]:
     attributes: dict[str, str] = {}
+    in_comment = False
     for index, line in enumerate(page.lines):
+        in_comment ^= line.rstrip() == "////"
+        if in_comment:
+            continue
         if (setting := ATTRIBUTE.match(line)) and not page.is_code(index):
             attributes[setting[1]] = setting[2].strip()
-        elif (match := ASCIIDOC.match(line)) and page.shown[index].strip():
+        elif match := ASCIIDOC.match(line):
             options = {n: quoted or bare for n, quoted, bare in LIST_ATTRIBUTE.findall(match[2])}
             tags = re.split("[;,]", options.get("tags") or options.get("tag") or "")
             part = Part(
@@ -286,5 +299,6 @@ SYNTAXES: dict[str, tuple[Syntax, ...]] = {
     "rst": (_rst,),
     "markdown": (_myst, _mdbook, _snippets, _bangs, _liquid, _shortcodes, _wiki, _imports),
     "asciidoc": (_asciidoc,),
+    "wiki": (_templates,),
 }
 """Syntax of a page -> the ways in which it includes."""

@@ -20,7 +20,16 @@ from ingest.readers.search_text import has_words
 from ingest.readers.shown_part import Include, Part, PartMissing, lines_of
 from ingest.readers.text import read_code, read_text
 
-__all__ = ["EMPTY", "READERS", "Document", "Showing", "UnreadableDocument", "load", "suffix_of"]
+__all__ = [
+    "CODE",
+    "EMPTY",
+    "READERS",
+    "Document",
+    "Showing",
+    "UnreadableDocument",
+    "load",
+    "suffix_of",
+]
 
 Reader = Callable[[Sequence[str]], ParsedFile]
 READERS: dict[str, Reader] = {
@@ -35,6 +44,8 @@ READERS: dict[str, Reader] = {
 }
 
 
+CODE = "code"
+"""Stands for the suffix of a file that pages show as code."""
 EMPTY = "empty: the page has no text"
 _HIDDEN_IN_PATH = "hidden: its path has characters that nobody sees; rename it"
 _CREDENTIAL_IN_PATH = "credential: its path has one; rename the file and revoke it"
@@ -70,7 +81,7 @@ class Showing:
     """The way in which pages show a file that they include."""
 
     suffix: str
-    """The reader; empty for code."""
+    """The suffix that chooses the reader, or ``CODE``."""
     parts: tuple[Part, ...]
     title: str
     """Title of the page, for a file that has none."""
@@ -89,7 +100,7 @@ def load(path: str, data: bytes, showing: Showing | None = None) -> Document:
     Raises UnreadableDocument with the reason. A page without text that includes is readable.
     """
     suffix = suffix_of(path) if showing is None else showing.suffix
-    reader = READERS.get(suffix, read_code if showing else None)
+    reader = read_code if showing and suffix == CODE else READERS.get(suffix)
     if reader is None:
         raise UnreadableDocument(f"unsupported: no reader for {suffix or 'files without a suffix'}")
     if visible_line(path) != path:

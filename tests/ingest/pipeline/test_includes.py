@@ -1,6 +1,7 @@
 """Files that pages include: read where they are shown, and never anything else."""
 
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
@@ -8,6 +9,8 @@ from ingest.config_file import DocsCollection
 from ingest.documents import IndexedDocument, Passage
 from ingest.errors import LargeDeletion
 from ingest.index import open_index
+from ingest.readers.include_directives import includes_of
+from ingest.readers.parsed_file import FileBlock, ParsedFile
 from ingest.settings import IndexSettings
 from tests.ingest.pipeline.docs import Docs
 from tests.ingest.repo.remotes import DocsRemote, git
@@ -438,6 +441,26 @@ def test_collections_hold_what_their_pages_show_and_no_more(docs: Docs) -> None:
     assert [(c.name, c.documents) for c in index.collections()] == [("open", 2), ("closed", 3)]
     assert not any(p.places for p in scoped.search("number").passages if p.path == "open/a.rst")
     index.close()
+
+
+def test_asciidoc_names_regions_lines_and_attributes() -> None:
+    text = (
+        ":dir: shared\n\ninclude::{dir}/quota.adoc[tags=a;!b]\n----\n"
+        "include::example$pool.yaml[lines=2..4;7..-1]\n----\n\\include::no.adoc[]\n"
+        "////\ninclude::comment.adoc[]\n////\ninclude::{unset}/z.adoc[opts=optional]"
+    )
+    lines = tuple(text.split("\n"))
+    code = FileBlock("code", 3, 6)
+    parsed = ParsedFile(cast("Any", "asciidoc"), lines, (code,))
+
+    assert [
+        (i.line, i.target, i.part.names, i.part.ranges, i.is_literal, i.is_certain)
+        for i in includes_of(lines, parsed)
+    ] == [
+        (3, "shared/quota.adoc", ("a", "!b"), (), False, True),
+        (5, "example$pool.yaml", (), ((1, 4), (6, None)), True, True),
+        (11, "{unset}/z.adoc", (), (), False, False),
+    ]
 
 
 def test_files_that_multiply_are_read_once_each(docs: Docs) -> None:

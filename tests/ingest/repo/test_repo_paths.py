@@ -1,7 +1,7 @@
 """No path that a page writes, and no link, leads out of the repository."""
 
 from collections.abc import Iterator
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 import pytest
 from hypothesis import given
@@ -76,6 +76,41 @@ def test_a_path_leads_to_a_file_of_the_repository_or_nowhere(
         outcome = follow(checkout, path).path
     except NotInRepo as error:
         outcome = str(error)
+    assert outcome == found
+
+
+@pytest.mark.parametrize(
+    ("target", "found"),
+    [
+        ("partial$x.adoc", "docs/modules/ops/partials/x.adoc"),
+        ("ops:partial$x.adoc", "docs/modules/ops/partials/x.adoc"),
+        ("ROOT:example$y.yaml", "docs/modules/ROOT/examples/y.yaml"),
+        ("1.2@site:ROOT:example$y.yaml", "docs/modules/ROOT/examples/y.yaml"),
+        ("{partialsdir}/x.adoc", "docs/modules/ops/partials/x.adoc"),
+        ("../{snippets}/x.adoc", "docs/modules/ops/partials/x.adoc"),
+        ("Some page", "docs/modules/ops/pages/Some_page.md"),
+        ("Box", "docs/wiki/Template:Box.md"),
+        ("ops/pages/some-page", "docs/modules/ops/pages/Some_page.md"),
+        ("other/some-page", MISSING),
+    ],
+)
+def test_names_of_other_tools_are_looked_up_where_they_lie(
+    tmp_path: Path, target: str, found: str
+) -> None:
+    for path in (
+        "modules/ops/partials/x.adoc",
+        "modules/ROOT/examples/y.yaml",
+        "modules/ops/pages/Some_page.md",
+        "wiki/Template:Box.md",
+    ):
+        (tmp_path / "repo/docs" / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "repo/docs" / path).write_text("Words.\n")
+    with open_docs(docs_settings(tmp_path, str(tmp_path / "repo"))) as checkout:
+        include = Include(1, target, searches="$" not in target)
+        try:
+            outcome = IncludePaths(checkout).entry(include, "modules/ops/pages/a.adoc").path
+        except NotInRepo as error:
+            outcome = str(error)
     assert outcome == found
 
 
