@@ -252,6 +252,10 @@ class Index:
         """Embed queries with this embedder from now on: it made the live index."""
         self._live.use(embedder)
 
+    def embed_by(self, embedder: Embedder) -> None:
+        """Embed queries with this embedder, which makes the vectors that the index has so far."""
+        self._live.embed_by(embedder)
+
     def take_asked(self) -> set[int]:
         """Numbers of documents without vectors that searches have returned since the last call."""
         return self._live.take_asked()

@@ -113,6 +113,11 @@ class LiveIndex:
         with_tokens = self._late_interaction and identity.schema == SCHEMA_VERSION
         return query_vector(query, embedder, with_tokens=with_tokens)
 
+    def embed_by(self, embedder: Embedder) -> None:
+        """Embed queries with this embedder, which makes the vectors that the index has so far."""
+        with self._lock:
+            self._embedder = embedder
+
     def use(self, embedder: Embedder) -> None:
         """Embed queries with this embedder from now on: it made the live index."""
         folder = folders.live(self._data_dir)

@@ -1,7 +1,7 @@
 """The files of a plan -> documents with their chunks, one at a time.
 
-A document is read when it is needed: once for its words and once for its vectors, since the chunks
-of all documents would fill the memory. Those of a few stay in memory in between.
+A document is needed twice: for its words and, later, for its vectors. In between it lies in a
+temporary file, since the chunks of all documents would fill the memory.
 """
 
 import logging
@@ -15,6 +15,7 @@ from ingest.errors import FootnoteError
 from ingest.invisible import visible_line
 from ingest.pipeline.includes import Includes
 from ingest.pipeline.plan import PlannedFile
+from ingest.pipeline.spool import Spool
 from ingest.readers.credentials import masked
 from ingest.readers.loader import EMPTY, Document, UnreadableDocument, load
 from ingest.readers.shown_part import to_text
@@ -23,8 +24,6 @@ from ingest.store.include_tables import NOTHING, StoredIncludes
 
 log = logging.getLogger(__name__)
 
-KEPT_CHARACTERS = 4_000_000
-"""Maximum number of characters in chunks that are kept in memory."""
 _LINES_NAMED = 10
 """Maximum number of lines with credentials that a warning names."""
 
@@ -55,13 +54,18 @@ class _ReaderFault(UnreadableDocument):
 class Reading:
     """Reads documents of one checkout, and remembers those that cannot be read."""
 
-    def __init__(self, checkout: Checkout, fits: Callable[[str], bool], includes: Includes) -> None:
+    def __init__(
+        self,
+        checkout: Checkout,
+        fits: Callable[[str], bool],
+        spool: Spool[ReadDocument],
+        includes: Includes,
+    ) -> None:
         """``fits`` tells whether the embedder reads the whole of a text."""
         self._checkout = checkout
         self._includes = includes
         self._fits = fits
-        self._kept: dict[str, ReadDocument] = {}
-        self._room = KEPT_CHARACTERS
+        self._spool = spool
         self.unreadable: dict[str, Skipped] = {}
         """Files that are no documents, by path."""
         self._fault: Exception | None = None
@@ -77,8 +81,8 @@ class Reading:
         path = planned.file.path
         if path in self.unreadable:
             return None
-        if kept := self._kept.pop(path, None):
-            return kept
+        if spooled := self._spool.take(path):
+            return spooled
         try:
             document = self._read(planned)
         except UnreadableDocument as error:
@@ -95,13 +99,10 @@ class Reading:
         return document
 
     def first(self, planned: PlannedFile) -> ReadDocument | None:
-        """Read a document that will be read again; it stays in memory if there is room."""
+        """Like ``document``, for a document that is needed again later."""
         document = self.document(planned)
         if document:
-            size = sum(len(chunk.text) + len(chunk.search_text) for chunk in document.chunks)
-            if size <= self._room:
-                self._room -= size
-                self._kept[planned.file.path] = document
+            self._spool.put(planned.file.path, document)
         return document
 
     def check(self) -> None:

@@ -20,8 +20,9 @@ from ingest.invisible import visible_line
 from ingest.pipeline.compaction import compact
 from ingest.pipeline.includes import Includes
 from ingest.pipeline.plan import Plan, make_plan, refuse_large_deletion
-from ingest.pipeline.reading import Reading
+from ingest.pipeline.reading import ReadDocument, Reading
 from ingest.pipeline.self_test import SelfTestOutcome, SelfTestQuestions, ask, drop, read_self_test
+from ingest.pipeline.spool import Spool
 from ingest.pipeline.target import Target, open_target
 from ingest.pipeline.writing import IngestProgress, ProgressListener, Writing
 from ingest.readers.loader import is_bad_name
@@ -57,6 +58,7 @@ def run_ingest(
             progress=lambda done, total: listen(IngestProgress("fetch", done, total)),
         ) as checkout,
         closing(open_target(settings.data_dir, settings.chroma_server, identity)) as target,
+        closing(Spool[ReadDocument](target.folder.path)) as spool,
     ):
         questions = read_self_test(checkout)
         stored = target.tables.signatures()
@@ -64,7 +66,7 @@ def run_ingest(
         without_vectors = target.tables.embedded.missing_documents()
         plan = make_plan(checkout, stored, without_vectors)
         includes = Includes(checkout, stored, target.tables.includes.stored())
-        reading = Reading(checkout, embedder.fits, includes)
+        reading = Reading(checkout, embedder.fits, spool, includes)
         origin = Origin(checkout.revision, checkout.docs_root)
         writing = Writing(target, embedder, origin, reading, listen, index.take_asked, BATCH)
         writing.read_changed(plan)
@@ -73,7 +75,7 @@ def run_ingest(
             share = settings.max_deleted_share
             refuse_large_deletion(checkout, reading.unreadable, answering, share)
         if not target.may_wait:
-            index.use(embedder)  # searches need not open a second one meanwhile
+            index.embed_by(embedder)  # searches need not open a second one meanwhile
         writing.write_words(plan)
         reading.check()
         included = includes.plan(plan, without_vectors)

@@ -39,6 +39,8 @@ def _traces(folder: IndexFolder) -> dict[str, Any]:
         status = file.stat()
         if status.st_size:  # a reader makes and deletes an empty log
             place = file.relative_to(folder.path).as_posix()
-            files[place] = [status.st_size, status.st_mtime_ns]
+            # Chroma writes a small graph again whenever it opens one.
+            is_graph = file.suffix == ".bin"
+            files[place] = [status.st_size, 0 if is_graph else status.st_mtime_ns]
     # On a server the number of vectors has to do.
     return {"files": files, "vectors": last_write(folder.chroma) if folder.chroma.is_dir() else 0}

@@ -1,31 +1,45 @@
 """The first ingest of a big docs repo: words are searched before there are vectors."""
 
+import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from ingest.chunks.chunker import CHUNKER_VERSION
 from ingest.documents import SearchResult
 from ingest.errors import IndexMissing
 from ingest.index import folders as index_folders
-from ingest.pipeline import reading, run
+from ingest.index.metadata import IndexIdentity
+from ingest.pipeline import run
 from ingest.pipeline.run import IngestProgress
-from ingest.store.document_tables import DocumentTables
+from ingest.pipeline.target import open_target
+from ingest.store.document_tables import SCHEMA_VERSION
+from ingest.store.vectors import open_store
 from tests.ingest.pipeline.docs import Docs
 
-PAGES = 30
+PAGES = 16
 
 
 @pytest.fixture
 def many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Docs]:
-    """Pages whose vectors are made one by one, and that are not kept in memory."""
+    """Pages whose vectors are made one by one."""
     monkeypatch.setattr(run, "BATCH", 1)
-    monkeypatch.setattr(reading, "KEPT_CHARACTERS", 0)
     docs = Docs(tmp_path)
     for number in range(PAGES):
         docs.write(f"page-{number:02}.md", f"# Page {number:02}\n\nThe limit of zq{number:02}.\n")
     yield docs
     docs.index.close()
+
+
+class Stop(Exception):
+    """Ends a run in the middle, as a full disk or a kill does."""
+
+
+def stop() -> None:
+    raise Stop
 
 
 def at(stage: str, done: int, act: Callable[[], object]) -> Callable[[IngestProgress], None]:
@@ -48,25 +62,25 @@ def test_words_of_what_was_read_are_searched_while_the_docs_are_read(many: Docs)
     [result] = found
     assert result.passages[0].id == "page-03-0"
     assert not result.weak
-    assert result.note == "The docs are still being read: 10 of 30 pages so far."
+    assert result.note == "The docs are still being read: 10 of 16 pages so far."
 
 
 def test_words_of_all_pages_are_searched_before_the_first_vector_is_made(many: Docs) -> None:
     found: list[SearchResult] = []
 
     def search() -> None:
-        found.append(many.search("zq29"))
+        found.append(many.search("zq15"))
         found.append(many.search("quarterly xylophone"))
 
     many.ingest(at("embed", 1, search))
-    assert found[0].passages[0].id == "page-29-0"
+    assert found[0].passages[0].id == "page-15-0"
     assert found[0].note == (
         "The docs are still being indexed: all words can be searched, 0% of the text by meaning,"
         " too."
     )
     assert found[1].weak
-    result = many.search("zq29")
-    assert (result.passages[0].id, result.note) == ("page-29-0", None)
+    result = many.search("zq15")
+    assert (result.passages[0].id, result.note) == ("page-15-0", None)
     assert result.passages[0].distance < found[0].passages[0].distance == 1.0
 
 
@@ -82,24 +96,32 @@ def test_the_state_of_a_first_ingest_is_no_other_revision(many: Docs) -> None:
 
 
 def test_what_somebody_searches_for_gets_its_vectors_first(many: Docs) -> None:
-    many.ingest(at("embed", 3, lambda: many.index.search("zq25", k=1)))
+    many.ingest(at("embed", 3, lambda: many.index.search("zq13", k=1)))
     texts = [text[5:7] for text in many.embedder.texts if text.startswith("Page ")]
     assert texts[:3] == ["00", "01", "02"]
-    assert texts[3] == "25"
+    assert texts[3] == "13"
     assert sorted(texts) == [f"{number:02}" for number in range(PAGES)]
 
 
-def test_a_page_that_changes_before_its_vectors_are_made_waits_for_the_next_run(
+def test_a_page_that_changes_before_its_vectors_are_made_is_indexed_as_it_was_read(
     many: Docs,
 ) -> None:
-    report = many.ingest(at("embed", 1, lambda: many.write("page-20.md", "# Page\n\nOther.\n")))
-    assert [(one.path, one.reason) for one in report.failed] == [
-        ("page-20.md", "it changed while it was read")
-    ]
-    assert report.documents == PAGES - 1
+    report = many.ingest(at("embed", 1, lambda: many.write("page-14.md", "# Page\n\nOther.\n")))
+    assert (report.failed, report.documents) == ((), PAGES)
+    assert "zq14" in many.index.passages(["page-14-0"])[0].text
+    many.ingest()
+    assert many.index.passages(["page-14-0"])[0].text == "# Page\n\nOther."
+
+
+def test_a_page_that_changes_while_a_run_continues_another_waits_for_the_next(many: Docs) -> None:
+    with pytest.raises(Stop):
+        many.ingest(at("write", 6, stop))
+    report = many.ingest(at("embed", 1, lambda: many.write("page-14.md", "# Page\n\nOther.\n")))
+    [failed] = report.failed
+    assert (failed.path, failed.reason) == ("page-14.md", "it changed while it was read")
     many.ingest()
     assert len(many.ids()) == PAGES
-    assert many.index.passages(["page-20-0"])[0].text == "# Page\n\nOther."
+    assert many.index.passages(["page-14-0"])[0].text == "# Page\n\nOther."
 
 
 def test_a_new_page_that_cannot_be_embedded_is_not_left_with_its_words_alone(many: Docs) -> None:
@@ -110,16 +132,10 @@ def test_a_new_page_that_cannot_be_embedded_is_not_left_with_its_words_alone(man
 
 
 def test_an_interrupted_first_run_makes_each_vector_once(many: Docs) -> None:
-    class Stop(Exception):
-        pass
-
-    def stop() -> None:
-        raise Stop
-
     with pytest.raises(Stop):
-        many.ingest(at("write", 12, stop))
-    assert len(many.embedder.texts) == 12
-    assert many.ingest().embedded == PAGES - 12
+        many.ingest(at("write", 6, stop))
+    assert len(many.embedder.texts) == 6
+    assert many.ingest().embedded == PAGES - 6
     assert len(many.ids()) == PAGES
 
 
@@ -133,16 +149,32 @@ def test_new_pages_of_a_sound_index_are_searched_by_words_at_once(many: Docs) ->
     assert found[0].note is not None
 
 
-def test_a_run_without_changes_reads_no_vector(many: Docs, tmp_path: Path) -> None:
-    """A vector that is lost without any trace in the files is noticed by the search alone."""
+def is_checked(docs: Docs) -> bool:
+    """Return True if the next run reads every vector once, since something was written."""
+    identity = IndexIdentity(docs.embedder.fingerprint, CHUNKER_VERSION, SCHEMA_VERSION)
+    with closing(open_target(docs.settings.data_dir, None, identity)) as target:
+        return target.was_suspect
+
+
+def test_vectors_are_checked_only_where_something_was_written_since_the_last_run(
+    many: Docs,
+) -> None:
     many.ingest()
     folder = index_folders.live(many.settings.data_dir)
     assert folder
-    note = folder.path / "checked.json"
-    assert note.exists()
     many.search("zq01")
+    many.index.close()
+    assert not is_checked(many)
     many.ingest()
-    with DocumentTables(folder.database)._database.writing() as db:
+    assert not is_checked(many)
+    with closing(sqlite3.connect(folder.database)) as db, db:
         db.execute("DELETE FROM embedded WHERE row = 1")
-    assert many.ingest().embedded == 0  # the trace in the file leads to a check, which finds it
+    assert is_checked(many)
+    assert many.ingest().embedded == 0  # the vector was there, and is noted again
+    assert not is_checked(many)
+    with open_store(folder.chroma, None, "footnote") as store:
+        store.delete(["page-01-0"])
+        store._collection.add(ids=["ghost"], embeddings=np.ones((1, 384), dtype=np.float32))
+    assert is_checked(many)
+    assert many.ingest().embedded == 1
     assert len(many.ids()) == PAGES
