@@ -286,6 +286,9 @@ def test_each_change_of_page_or_file_is_right_after_the_next_run(docs: Docs) -> 
     docs.ingest()
     assert first(docs, "731 requests of the gateway").heading == ("Limits",)
 
+    docs.write("quotas.rst", QUOTAS)
+    docs.ingest()
+    assert "731" in docs.texts()
     docs.write("quotas.rst", QUOTAS.replace("numbers.inc", "numbers.inc\n   :start-line: 1"))
     docs.ingest()
     assert "731" not in docs.texts()
