@@ -135,7 +135,7 @@ def document_text(document: IndexedDocument) -> str:
     """Join the chunks of a document, each line at its number; lines in no chunk are empty."""
     lines: dict[int, str] = {}
     cut = False
-    for passage in document.passages:
+    for passage in document.own:
         first, last = passage.lines
         text = passage.text.split("\n")
         extra = max(0, len(text) - (last - first + 1))

@@ -222,12 +222,17 @@ class SearchResult:
 
 @dataclass(frozen=True, slots=True)
 class IndexedDocument:
-    """A whole document: all its chunks in order."""
+    """A whole document: all its chunks in order, with those of the files that it shows."""
 
     info: DocumentInfo
     passages: tuple[Passage, ...]
     editions: tuple[tuple[str, str | None], ...] = ()
     """Path and version of the other editions of its page in this language, newest first."""
+
+    @property
+    def own(self) -> tuple[Passage, ...]:
+        """The passages without those of other files."""
+        return tuple(passage for passage in self.passages if passage.path == self.info.path)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """Lines of a document at a revision -> the address that opens them on its code host."""
 
+import posixpath
 import re
 from urllib.parse import quote, unquote, urlsplit
 
@@ -27,14 +28,23 @@ def permalink(
     A template may contain ``{commit}``, ``{path}`` (from the top of the repo), ``{page}`` (from the
     docs root), ``{first}`` and ``{last}``.
     """
-    from_top = quote(f"{docs_root.strip('/')}/{path}".lstrip("/"))
+    # A file that a page includes may lie above the docs root.
+    from_top = quote(posixpath.normpath(f"{docs_root.strip('/')}/{path}".lstrip("/")))
     # No commit shows files that were edited in a local folder.
     commit = None if revision.dirty else revision.commit
     if template:
-        return _filled(template, commit, path=from_top, page=quote(path), lines=lines)
+        return _filled(template, commit, path=from_top, page=_page(path), lines=lines)
     if commit is None or revision.remote is None:
         return None
     return _at_host(revision.remote, commit, from_top, lines)
+
+
+def _page(path: str) -> str:
+    """Quote a path from the docs root; a browser would resolve ``../`` itself."""
+    below = path
+    while below.startswith("../"):
+        below = below.removeprefix("../")
+    return quote(path.removesuffix(below), safe="") + quote(below)
 
 
 def _filled(

@@ -22,8 +22,6 @@ _LACKS = {
         "replies-rate-limited"
     ),
     # What is read of the docs.
-    "files that a page includes are not read": "include-not-read literalinclude",
-    "links to a page outside the docs root are not followed": "linked-readme",
     # What is found of them.
     "a label before a heading is a chunk": "label-chunks",
     "letters that can be written in two ways are two letters": "decomposed-hangul dotless-i",

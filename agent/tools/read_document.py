@@ -55,15 +55,15 @@ class ReadDocument:
         first = _first(page, name, arguments.from_line)
         part = _part(page.passages[first:])
         rest = page.passages[first + len(part) :]
-        facts: dict[str, Any] = {
-            "page": page.info.path,
-            "lines": [part[0].lines[0], part[-1].lines[1]],
-            "page_ends_at_line": page.passages[-1].lines[1],
-        }
+        facts: dict[str, Any] = {"page": page.info.path}
+        if own := [passage for passage in part if passage.path == page.info.path]:
+            facts["lines"] = [own[0].lines[0], own[-1].lines[1]]
+        if page.own:
+            facts["page_ends_at_line"] = page.own[-1].lines[1]
         if edition := _edition(page):
             facts["edition"] = edition
         if rest:
-            facts["note"] = f"The page goes on: read it with from_line {rest[0].lines[0]}."
+            facts["note"] = _rest(rest, page)
         return ToolResult(tuple(part), facts)
 
 
@@ -80,8 +80,9 @@ def _edition(page: IndexedDocument) -> str:
 def _first(page: IndexedDocument, name: str, from_line: int | None) -> int:
     """The first passage to return: at the line, at the section of the passage, or at the top."""
     if from_line is not None:
-        later = (i for i, p in enumerate(page.passages) if p.lines[1] >= from_line)
-        return next(later, len(page.passages) - 1)
+        own = [i for i, p in enumerate(page.passages) if p.path == page.info.path]
+        later = (i for i in own if page.passages[i].lines[1] >= from_line)
+        return next(later, own[-1] if own else 0)
     ids = [passage.id for passage in page.passages]
     if name not in ids or sum(len(p.text) for p in page.passages) <= DEFAULT_BUDGET:
         return 0
@@ -99,6 +100,16 @@ def _part(passages: Sequence[Passage]) -> Sequence[Passage]:
         if size > DEFAULT_BUDGET and count:
             return passages[:count]
     return passages
+
+
+def _rest(rest: Sequence[Passage], page: IndexedDocument) -> str:
+    """Say how to go on; a file that the page shows is opened by itself."""
+    own = next((passage for passage in rest if passage.path == page.info.path), None)
+    going_on = f"read it with from_line {own.lines[0]}" if own else ""
+    if rest[0] is own:
+        return f"The page goes on: {going_on}."
+    then = f"; after that, {going_on}" if own else ""
+    return f"The page shows {rest[0].path} here: read that with the path {rest[0].id!r}{then}."
 
 
 def _unknown(name: str, retrieval: Retrieval) -> str:

@@ -91,7 +91,7 @@ class _Search:
     def _is_in_docs_repo(self, address: str, path: str) -> bool:
         """Return True if an address leads to the docs repo, at any revision."""
         page = self._index.document(path)
-        url = page.passages[0].url if page and page.passages else None
+        url = page.own[0].url if page and page.own else None
         return url is not None and _place(url) == _place(address)
 
     def _one_of(self, paths: Sequence[str]) -> IndexedDocument | None:

@@ -82,7 +82,7 @@ def _chunks(
     title = shorten_end(document.title, LONGEST_LABEL)
     chunks: list[Chunk] = []
     for path, blocks in sections:
-        heading = _labels(title, path, fits)
+        heading = _labels(title, (*document.context, *path), fits)
         for packed in _packed(blocks, document.parsed, keep_introductions):
             chunks.extend(_fitted(packed, document, title, heading, fits))
     return chunks

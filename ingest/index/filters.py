@@ -1,6 +1,6 @@
 """Filters of a search -> the numbers of the documents that pass all of them."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -54,20 +54,28 @@ class Filters:
     tags: Collection[str] = ()
     updated_after: datetime | None = None
 
-    def passing(self, infos: Mapping[int, DocumentInfo], membership: Membership) -> set[int] | None:
-        """Numbers of the documents that pass; None without any condition."""
+    def passing(
+        self,
+        infos: Mapping[int, DocumentInfo],
+        membership: Membership,
+        names: Callable[[str], Collection[str]],
+    ) -> set[int] | None:
+        """Numbers of the documents that pass; None without any condition.
+
+        ``names`` returns the collections of a document by its path.
+        """
         if self._is_empty:
             return None
         passing: Iterable[tuple[int, DocumentInfo]] = infos.items()
         if self.scope is not None:
             scope = self.scope
-            passing = [item for item in passing if scope & membership.names(item[1].path)]
+            passing = [item for item in passing if not scope.isdisjoint(names(item[1].path))]
         if self.path:
             prefix = from_docs_root(self.path)
             passing = [item for item in passing if item[1].path.startswith(prefix)]
         if self.collection:
             [name] = membership.checked([self.collection], self.scope)
-            passing = [item for item in passing if name in membership.names(item[1].path)]
+            passing = [item for item in passing if name in names(item[1].path)]
         if self.tags:
             wanted = {tag.casefold() for tag in self.tags}
             passing = [

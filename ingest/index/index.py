@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from ingest.config_file import DocsCollection, read_collections, read_config_file
@@ -18,6 +19,7 @@ from ingest.documents import (
     CollectionInfo,
     DocumentInfo,
     IndexedDocument,
+    Origin,
     Passage,
     Place,
     Revision,
@@ -34,10 +36,11 @@ from ingest.index.metadata import LastIngest
 from ingest.index.other_places import places_of
 from ingest.index.ranking import DEPTH
 from ingest.index.search import Hit, rank
+from ingest.index.shown_files import ShownFiles
 from ingest.index.snapshot import COLLECTION, OpenFolder, Snapshot
 from ingest.permalinks import permalink
 from ingest.settings import IndexSettings
-from ingest.store.document_tables import DocumentTables
+from ingest.store.document_tables import DocumentTables, StoredDocument
 from ingest.store.vectors import batches
 
 READ_AT_ONCE = 32
@@ -86,6 +89,7 @@ class Index:
         self._membership = Membership(collections or {})
         self._link_template = link_template
         self._scope: frozenset[str] | None = None
+        self._shown_files: dict[tuple[Path, int], ShownFiles] = {}
 
     def within(self, collections: Iterable[str]) -> "Index":
         """Return an index limited to the documents of these collections."""
@@ -98,10 +102,12 @@ class Index:
         if not self._membership.collections:
             return ()
         try:
-            paths = self._live.read(lambda live: live.tables.signatures())
+            paths, shown = self._live.read(
+                lambda live: ([*live.tables.signatures()], self._shown(live))
+            )
         except IndexMissing:
-            paths = {}
-        sizes = Counter(name for path in paths for name in self._membership.names(path))
+            paths, shown = [], ShownFiles((), self._membership)
+        sizes = Counter(name for path in paths for name in shown.names(path))
         return tuple(
             CollectionInfo(name, collection.description, sizes[name])
             for name, collection in self._membership.collections.items()
@@ -139,12 +145,13 @@ class Index:
         exclude: Collection[str],
     ) -> SearchResult:
         snapshot = live.snapshot()
+        shown = self._shown(live)
         ranking = rank(
             snapshot,
             live.tables,
             query,
             self._live.embed(query, snapshot),
-            documents=filters.passing(snapshot.infos, self._membership),
+            documents=filters.passing(snapshot.infos, self._membership, shown.names),
             excluded=live.tables.rows_of(exclude) if exclude else (),
             depth=max(DEPTH, k or 0),
         )
@@ -154,13 +161,9 @@ class Index:
         places = places_of(live.tables, [hit.row for hit, _p in taken], self._is_in_scope)
         passages = tuple(
             replace(
-                passage,
+                self._complete(passage, shown, places[hit.row]),
                 score=hit.score,
                 distance=hit.distance,
-                url=self._link(passage),
-                places=tuple(
-                    replace(place, url=self._link(passage, place)) for place in places[hit.row]
-                ),
             )
             for hit, passage in taken
         )
@@ -181,14 +184,18 @@ class Index:
 
     def _passages(self, live: OpenFolder, ids: Sequence[str]) -> list[Passage]:
         passages = live.tables.passages_by_id(ids)
+        shown = self._shown(live)
         return [
-            replace(passages[id_], url=self._link(passages[id_]))
+            self._complete(passages[id_], shown)
             for id_ in ids
-            if id_ in passages and self._is_in_scope(passages[id_].path)
+            if id_ in passages and self._is_in_scope(passages[id_].path, shown)
         ]
 
     def document(self, name: str) -> IndexedDocument | None:
-        """Return a whole document by its path, with or without ``.md``, or by a chunk id of it."""
+        """Return a whole document by its path, with or without ``.md``, or by a chunk id of it.
+
+        The passages of a file that it includes stand where it shows them.
+        """
         return self._live.read(lambda live: self._document(live, name))
 
     def _document(self, live: OpenFolder, path: str) -> IndexedDocument | None:
@@ -197,31 +204,39 @@ class Index:
         stored = live.tables.document(name)
         if stored is None and number.isdecimal():
             stored = live.tables.document(stem)
-        if stored is None or not self._is_in_scope(stored.info.path):
+        shown = self._shown(live)
+        if stored is None or not self._is_in_scope(stored.info.path, shown):
             return None
-        passages = live.tables.passages_of(stored.info.path)
+        passages = shown.whole(
+            stored.info.path,
+            lambda path: [self._complete(p, shown) for p in live.tables.passages_of(path)],
+            lambda path: self._is_in_scope(path, shown),
+        )
         versions = tuple(
             (row.path, row.version)
             for row in live.tables.editions.of_page(stored.info.path)
-            if row.path != stored.info.path and self._is_in_scope(row.path)
+            if row.path != stored.info.path and self._is_in_scope(row.path, shown)
         )
-        linked = tuple(replace(p, url=self._link(p)) for p in passages)
-        return IndexedDocument(stored.info, linked, versions)
+        return IndexedDocument(stored.info, tuple(passages), versions)
 
     def documents(self, prefix: str = "") -> list[DocumentInfo]:
         """Facts about all documents whose path begins with ``prefix``, by path."""
-        stored = self._live.read(lambda live: live.tables.documents())
+        stored, shown = self._live.read(lambda live: (live.tables.documents(), self._shown(live)))
         return [
             document.info
             for path, document in stored.items()
-            if path.startswith(prefix) and self._is_in_scope(path)
+            if path.startswith(prefix) and self._is_in_scope(path, shown)
         ]
 
     def infos(self, paths: Collection[str]) -> dict[str, DocumentInfo]:
         """Facts about those of the paths that are documents in scope, by path."""
-        wanted = [path for path in paths if self._is_in_scope(path)]
-        stored = self._live.read(lambda live: [live.tables.document(path) for path in wanted])
-        return {one.info.path: one.info for one in stored if one}
+
+        def read(live: OpenFolder) -> list[StoredDocument | None]:
+            shown = self._shown(live)
+            wanted = [path for path in paths if self._is_in_scope(path, shown)]
+            return [live.tables.document(path) for path in wanted]
+
+        return {one.info.path: one.info for one in self._live.read(read) if one}
 
     def status(self) -> IndexStatus:
         """Size and age of the whole index, whatever the scope. Never raises IndexMissing."""
@@ -264,17 +279,35 @@ class Index:
     def close(self) -> None:
         self._live.close()
 
-    def _is_in_scope(self, path: str) -> bool:
-        return self._scope is None or bool(self._scope & self._membership.names(path))
+    def _is_in_scope(self, path: str, shown: ShownFiles) -> bool:
+        return self._scope is None or bool(self._scope & shown.names(path))
 
-    def _link(self, passage: Passage, place: Place | None = None) -> str | None:
-        """Address of a passage's lines at the commit from which its document was read."""
-        if (origin := passage.origin) is None:
-            return None
-        where = place or passage
-        return permalink(
-            origin.revision, origin.docs_root, where.path, where.lines, self._link_template
+    def _shown(self, live: OpenFolder) -> ShownFiles:
+        key = (live.folder.path, live.tables.generation())
+        shown = self._shown_files.get(key)
+        if shown is None:
+            shown = ShownFiles(live.tables.includes.shown(), self._membership)
+            self._shown_files.clear()
+            self._shown_files[key] = shown
+        return shown
+
+    def _complete(
+        self, passage: Passage, shown: ShownFiles, copies: Sequence[Place] = ()
+    ) -> Passage:
+        """Add the address of the passage, its copies, and the pages in scope that show it."""
+        pages = [p for p in shown.places(passage.path) if self._is_in_scope(p.path, shown)]
+        places = tuple(
+            replace(place, url=self._link(passage.origin, place.path, place.lines))
+            for place in (*copies, *pages)
         )
+        url = self._link(passage.origin, passage.path, passage.lines)
+        return replace(passage, url=url, places=(*passage.places, *places))
+
+    def _link(self, origin: Origin | None, path: str, lines: tuple[int, int]) -> str | None:
+        """Address of lines at the commit from which their document was read."""
+        if origin is None:
+            return None
+        return permalink(origin.revision, origin.docs_root, path, lines, self._link_template)
 
 
 def open_index(

@@ -10,8 +10,11 @@ from dataclasses import dataclass, field
 from ingest.chunks.chunker import chunk_prefix
 from ingest.documents import Skipped
 from ingest.errors import LargeDeletion
+from ingest.readers.loader import Showing
 from ingest.repo import Checkout, File
 
+INCLUDED = "+"
+"""Follows the fingerprint in the signature of a document that is indexed for being shown."""
 SMALL_DELETION = 5
 """Fewer documents than this may always be deleted, unless they are all of them."""
 
@@ -24,6 +27,8 @@ class PlannedFile:
     prefix: str
     """Prefix of its chunk ids."""
     signature: str
+    showing: Showing | None = None
+    """The way in which pages show it; None for a page."""
 
 
 @dataclass(slots=True)
@@ -42,6 +47,23 @@ class Plan:
     """Paths of stored documents that have no file."""
     skipped: list[Skipped] = field(default_factory=list)
 
+    def add(
+        self, planned: PlannedFile, before: tuple[str, str] | None, *, has_vectors: bool
+    ) -> None:
+        """Compare a file with the prefix and signature of its stored document."""
+        if before is None:
+            self.new.append(planned)
+        elif before != (planned.prefix, planned.signature):
+            self.changed.append(planned)
+        elif not has_vectors:
+            self.without_vectors.append(planned)
+
+    def extend(self, other: "Plan") -> None:
+        """Add the files of another plan."""
+        self.new += other.new
+        self.changed += other.changed
+        self.without_vectors += other.without_vectors
+
     @property
     def is_empty(self) -> bool:
         return not (self.new or self.changed or self.without_vectors or self.missing)
@@ -58,14 +80,9 @@ def make_plan(
     prefixes = _prefixes([file.path for file in checkout.files])
     plan = Plan(len(checkout.files), skipped=list(checkout.skipped))
     for file in checkout.files:
-        before = stored.get(file.path)
         planned = PlannedFile(file, prefixes[file.path], signature_of(file))
-        if before is None:
-            plan.new.append(planned)
-        elif before != (planned.prefix, planned.signature):
-            plan.changed.append(planned)
-        elif file.path in without_vectors:
-            plan.without_vectors.append(planned)
+        has_vectors = file.path not in without_vectors
+        plan.add(planned, stored.get(file.path), has_vectors=has_vectors)
     plan.missing = [path for path in stored if path not in prefixes]
     return plan
 
@@ -73,6 +90,11 @@ def make_plan(
 def signature_of(file: File) -> str:
     """A text that changes whenever the stored rows of a file have to."""
     return f"{file.fingerprint} {file.updated_at} {file.owner}"
+
+
+def is_included(signature: str) -> bool:
+    """Return True for the signature of a document that is no page by itself."""
+    return INCLUDED in signature.partition(" ")[0]
 
 
 def _prefixes(paths: Collection[str]) -> dict[str, str]:
@@ -97,18 +119,19 @@ def refuse_large_deletion(
     """
     remaining = {file.path for file in checkout.files}.difference(unreadable)
     moved = {file.fingerprint for file in checkout.files if file.path not in answering}
+    pages = {path: own for path, (_prefix, own) in answering.items() if not is_included(own)}
     lost = [
         path
-        for path, (_prefix, signature) in answering.items()
+        for path, signature in pages.items()
         if path not in remaining and signature.split()[0] not in moved
     ]
     if not lost or (len(lost) < SMALL_DELETION and remaining):
         return
-    if len(lost) > largest_share * len(answering):
+    if len(lost) > largest_share * len(pages):
         raise LargeDeletion(
-            f"This run would delete {len(lost)} of {len(answering)} pages, so nothing was changed:"
+            f"This run would delete {len(lost)} of {len(pages)} pages, so nothing was changed:"
             " check the docs repo, its branch and root, and what is included, or run"
             " `footnote ingest --confirm-large-deletion`.",
             deleted=len(lost),
-            stored=len(answering),
+            stored=len(pages),
         )

@@ -14,11 +14,14 @@ from ingest.chunks.kinds import with_kinds
 from ingest.documents import Chunk, DocumentInfo, Skipped
 from ingest.errors import FootnoteError
 from ingest.invisible import visible_line
+from ingest.pipeline.includes import Includes
 from ingest.pipeline.plan import PlannedFile
 from ingest.pipeline.spool import Spool
 from ingest.readers.credentials import masked
-from ingest.readers.loader import UnreadableDocument, load
+from ingest.readers.loader import EMPTY, Document, UnreadableDocument, load
+from ingest.readers.shown_part import to_text
 from ingest.repo import Checkout
+from ingest.store.include_tables import NOTHING, StoredIncludes
 
 log = logging.getLogger(__name__)
 
@@ -38,6 +41,7 @@ class ReadDocument:
     """The line of each credential that was replaced by a mark."""
     impossible: tuple[str, ...] = ()
     """Dates in its front matter that do not exist and are left out."""
+    includes: StoredIncludes = NOTHING
 
 
 class _ReaderFault(UnreadableDocument):
@@ -52,10 +56,15 @@ class Reading:
     """Reads documents of one checkout, and remembers those that cannot be read."""
 
     def __init__(
-        self, checkout: Checkout, fits: Callable[[str], bool], spool: Spool[ReadDocument]
+        self,
+        checkout: Checkout,
+        fits: Callable[[str], bool],
+        spool: Spool[ReadDocument],
+        includes: Includes,
     ) -> None:
         """``fits`` tells whether the embedder reads the whole of a text."""
         self._checkout = checkout
+        self._includes = includes
         self._fits = fits
         self._spool = spool
         self.unreadable: dict[str, Skipped] = {}
@@ -79,9 +88,13 @@ class Reading:
             document = self._read(planned)
         except UnreadableDocument as error:
             self.unreadable[path] = Skipped(masked(path)[0], error.reason)
+            if planned.showing:
+                self._includes.note_missing(path, [error.reason])
             if isinstance(error, _ReaderFault):
                 self._fault = self._fault or error.cause
             return None
+        if planned.showing:
+            self._includes.note_missing(path, document.includes.missing)
         if lines := list(_warnings(document)):
             self._warnings[path] = lines
         return document
@@ -102,7 +115,12 @@ class Reading:
         """Read a document; an unexpected error skips this document only."""
         file, data = planned.file, self._checkout.read(planned.file)
         try:
-            return _document(planned, data, self._fits)
+            if not planned.showing:
+                self._includes.note(file.path, None)
+            document = load(file.path, data, planned.showing)
+            if not planned.showing:
+                self._includes.note(file.path, document)
+            return _read_document(planned, document, self._fits)
         except FootnoteError:
             raise
         except Exception as error:
@@ -112,9 +130,10 @@ class Reading:
             raise _ReaderFault(error) from error
 
 
-def _document(planned: PlannedFile, data: bytes, fits: Callable[[str], bool]) -> ReadDocument:
+def _read_document(
+    planned: PlannedFile, document: Document, fits: Callable[[str], bool]
+) -> ReadDocument:
     file, prefix = planned.file, planned.prefix
-    document = load(file.path, data)
     info = DocumentInfo(
         path=file.path,
         title=document.title,
@@ -129,7 +148,7 @@ def _document(planned: PlannedFile, data: bytes, fits: Callable[[str], bool]) ->
         for chunk in with_kinds(document, chunk_document(document, fits))
     ]
     if not chunks:
-        raise UnreadableDocument("empty: the page has no text")
+        raise UnreadableDocument(EMPTY)
     return ReadDocument(
         info,
         prefix,
@@ -137,6 +156,7 @@ def _document(planned: PlannedFile, data: bytes, fits: Callable[[str], bool]) ->
         tuple(chunks),
         document.masked_lines,
         document.impossible,
+        StoredIncludes(to_text(document.includes), document.missing),
     )
 
 

@@ -19,6 +19,7 @@ from ingest.index.metadata import IndexIdentity, LastIngest
 from ingest.invisible import visible_line
 from ingest.pipeline.compaction import compact
 from ingest.pipeline.folding import fold
+from ingest.pipeline.includes import Includes
 from ingest.pipeline.left_out import left_out
 from ingest.pipeline.plan import Plan, make_plan, refuse_large_deletion
 from ingest.pipeline.reading import ReadDocument, Reading
@@ -64,8 +65,10 @@ def run_ingest(
         questions = read_self_test(checkout)
         stored = target.tables.signatures()
         before = SelfTestOutcome.from_meta(target.answering_meta())
-        plan = make_plan(checkout, stored, target.tables.embedded.missing_documents())
-        reading = Reading(checkout, embedder.fits, spool)
+        without_vectors = target.tables.embedded.missing_documents()
+        plan = make_plan(checkout, stored, without_vectors)
+        includes = Includes(checkout, stored, target.tables.includes.stored())
+        reading = Reading(checkout, embedder.fits, spool, includes)
         origin = Origin(checkout.revision, checkout.docs_root)
         writing = Writing(target, embedder, origin, reading, listen, index.take_asked, BATCH)
         writing.read_changed(plan)
@@ -77,9 +80,16 @@ def run_ingest(
             index.embed_by(embedder)  # searches need not open a second one meanwhile
         writing.write_words(plan)
         reading.check()
+        included = includes.plan(plan, without_vectors)
+        # An included file may have been edited since the commit.
+        writing.origin = origin = Origin(checkout.revision, checkout.docs_root)
+        writing.read_changed(included)
+        writing.write_words(included)
+        plan.extend(included)
         fold(target.tables, checkout)  # a first search shall not find all versions of a page
         writing.write_vectors(plan)
         writing.delete(plan)
+        target.tables.includes.replace_shown(includes.shown)
         fold(target.tables, checkout)
         documents, chunks = target.tables.counts()
         tested = _tested(questions, before, plan, target, embedder, settings.self_test_drop, listen)
@@ -89,7 +99,8 @@ def run_ingest(
             [failed.path for failed in writing.failed],
         )
         compact(target)
-        skipped = [*plan.skipped, *reading.unreadable.values()]
+        unreadable = (s for path, s in reading.unreadable.items() if path not in includes.files)
+        skipped = [*plan.skipped, *unreadable]
     index.use(embedder)
     return IngestReport(
         revision=checkout.revision.name,
@@ -109,6 +120,7 @@ def run_ingest(
             *questions.warnings,
             *_warnings(skipped, documents),
             *reading.warnings,
+            *includes.warnings(),
         ),
         self_test=tested.summary if tested else None,
         left_out=left_out(skipped, documents),

@@ -22,7 +22,7 @@ from ingest.pipeline.plan import Plan, PlannedFile
 from ingest.pipeline.reading import ReadDocument, Reading
 from ingest.pipeline.reuse import StoredVectors
 from ingest.pipeline.target import Target
-from ingest.store.document_tables import ChunkChanges
+from ingest.store.chunk_changes import ChunkChanges
 from ingest.store.vectors import Vectors, batches
 
 Stage = Literal["fetch", "read", "embed", "write", "test"]
@@ -78,7 +78,7 @@ class Writing:
             self._listen("read", done, len(plan.changed) + len(plan.new))
             if document := self.reading.first(planned):
                 hashes.update(chunk.hash for chunk in self._new_chunks([document]))
-        self._to_do = len(hashes)
+        self._to_do += len(hashes)
 
     def write_words(self, plan: Plan) -> None:
         """Write the rows of new documents: from now on their words can be searched."""
@@ -180,7 +180,7 @@ class Writing:
 
     def _write_rows(self, document: ReadDocument, vectors: Literal["stored", "missing"]) -> None:
         columns = (document.info, document.prefix, document.signature, document.chunks)
-        self._count(self.target.tables.write(*columns, self.origin, vectors))
+        self._count(self.target.tables.write(*columns, self.origin, vectors, document.includes))
 
     def _count(self, changes: ChunkChanges) -> None:
         self.added += changes.added

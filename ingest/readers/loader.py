@@ -13,6 +13,7 @@ from ingest.readers.credentials import masked
 from ingest.readers.decoding import decode
 from ingest.readers.front_matter import FrontMatter, front_matter
 from ingest.readers.html import read_html
+from ingest.readers.include_directives import includes_of
 from ingest.readers.interface.operations import NO_INTERFACE, describes_interface, read_interface
 from ingest.readers.kinds import recognition
 from ingest.readers.kinds.prose import NO_PROSE, is_prose, read_plain, read_unnamed
@@ -22,9 +23,20 @@ from ingest.readers.notebook import read_notebook
 from ingest.readers.parsed_file import FileBlock, ParsedFile, UnreadableDocument, with_head
 from ingest.readers.rst import read_rst
 from ingest.readers.search_text import has_words
+from ingest.readers.shown_part import Include, Part, PartMissing, lines_of
+from ingest.readers.text import read_code
 from ingest.readers.wiki.wiki_blocks import CREOLE, MEDIAWIKI, ORG, POD, TEXTILE, wiki_reader
 
-__all__ = ["READERS", "Document", "UnreadableDocument", "load"]
+__all__ = [
+    "CODE",
+    "EMPTY",
+    "READERS",
+    "Document",
+    "Showing",
+    "UnreadableDocument",
+    "load",
+    "suffix_of",
+]
 
 Reader = Callable[[Sequence[str]], ParsedFile]
 READERS: dict[str, Reader] = {
@@ -46,6 +58,9 @@ READERS: dict[str, Reader] = {
 """Reader by suffix; a file without a suffix may be prose."""
 
 
+CODE = "code"
+"""Stands for the suffix of a file that pages show as code."""
+EMPTY = "empty: the page has no text"
 _HIDDEN_IN_PATH = "hidden: its path has characters that nobody sees; rename it"
 _CREDENTIAL_IN_PATH = "credential: its path has one; rename the file and revoke it"
 
@@ -66,12 +81,38 @@ class Document:
     """Dates in front matter that do not exist."""
     version: str | None = None
     language: str | None = None
+    context: tuple[str, ...] = ()
+    """Headings of the page that includes this file."""
+    includes: tuple[Include, ...] = ()
+    missing: tuple[str, ...] = ()
+    """Parts that pages show and that the file does not have."""
+
+    @property
+    def has_text(self) -> bool:
+        return any(has_words(block, self.parsed) for block in self.parsed.blocks)
 
 
-def load(path: str, data: bytes) -> Document:
-    """Read a file. Raises UnreadableDocument with the reason."""
-    form, suffix = form_of(path), suffix_of(path)
-    reader = READERS.get(suffix)
+@dataclass(frozen=True, slots=True)
+class Showing:
+    """The way in which pages show a file that they include."""
+
+    suffix: str
+    """The suffix that chooses the reader, or ``CODE``."""
+    parts: tuple[Part, ...]
+    title: str
+    """Title of the page, for a file that has none."""
+    heading: tuple[str, ...] = ()
+    """Headings of the page above the directive."""
+
+
+def load(path: str, data: bytes, showing: Showing | None = None) -> Document:
+    """Read a page, or the parts of a file that pages show.
+
+    Raises UnreadableDocument with the reason. A page without text that includes is readable.
+    """
+    form = "page" if showing else form_of(path)
+    suffix = showing.suffix if showing else suffix_of(path)
+    reader = read_code if showing and suffix == CODE else READERS.get(suffix)
     if reader is None or form == "other":
         raise UnreadableDocument(without_reader(path))
     if visible_line(path) != path:
@@ -87,17 +128,23 @@ def load(path: str, data: bytes) -> Document:
         text, lines_masked = masked(without_hidden(text))
         # Blanks at the end of a line are no text, so they are no change either.
         source = lines = [line.rstrip() for line in text.split("\n")]
-        if form != "interface":
+        if form != "interface" and reader is not read_code:
             fields, lines = front_matter(source)
             head = [(index, source[index]) for index in fields.shown]
-    parsed = with_head(without_boilerplate(reader(lines)), head)
-    if not any(has_words(block, parsed) for block in parsed.blocks):
-        raise UnreadableDocument("empty: the page has no text")
+    missing: tuple[str, ...] = ()
+    if showing:
+        lines, missing = _shown_lines(lines, showing.parts)
+        lines_masked = tuple(n for n in lines_masked if lines[n - 1].strip())
+        head = [(index, line) for index, line in head if lines[index].strip()]
+    parsed = reader(lines)
+    includes = includes_of(lines, parsed)
+    parsed = with_head(without_boilerplate(parsed), head)
     parsed = replace(parsed, blocks=tuple(map(_visible, parsed.blocks)))
+    fallback = (showing.title if showing else "") or _name(path)
     facts = (fields.owner, fields.version, fields.language)
-    names = [_title(path, fields, parsed), *(fact or "" for fact in facts), *fields.tags]
+    names = [_title(fields, parsed) or fallback, *(fact or "" for fact in facts), *fields.tags]
     (title, owner, version, language, *tags), found = zip(*map(_shown, names), strict=True)
-    return Document(
+    document = Document(
         path=path,
         title=title or _name(path),
         parsed=parsed,
@@ -108,7 +155,13 @@ def load(path: str, data: bytes) -> Document:
         impossible=fields.impossible,
         version=version or None,
         language=language or None,
+        context=showing.heading if showing else (),
+        includes=includes,
+        missing=missing,
     )
+    if not document.has_text and not includes:
+        raise UnreadableDocument(missing[0] if missing else EMPTY)
+    return document
 
 
 def without_reader(path: str) -> str:
@@ -155,10 +208,22 @@ def _visible(block: FileBlock) -> FileBlock:
     return replace(block, label=visible_line(block.label), parts=parts)
 
 
-def _title(path: str, fields: FrontMatter, parsed: ParsedFile) -> str:
-    """Title from front matter, the format, the first top heading, or the name of the file."""
+def _shown_lines(lines: Sequence[str], parts: Sequence[Part]) -> tuple[list[str], tuple[str, ...]]:
+    """Return the lines with those blanked that no part has, and the reasons of missing parts."""
+    shown: set[int] = set()
+    missing: dict[str, None] = {}
+    for part in parts:
+        try:
+            shown.update(lines_of(part, lines))
+        except PartMissing as error:
+            missing[str(error)] = None
+    return [line if i in shown else "" for i, line in enumerate(lines)], tuple(missing)
+
+
+def _title(fields: FrontMatter, parsed: ParsedFile) -> str:
+    """Title from front matter, the format, or the first top heading."""
     heading = next((b.label for b in parsed.blocks if b.level == 1 and b.label), "")
-    return fields.title or parsed.title or heading or _name(path)
+    return fields.title or parsed.title or heading
 
 
 def _name(path: str) -> str:

@@ -1,7 +1,8 @@
-"""Plain text -> paragraphs, which are separated by blank lines; it has no markup."""
+"""Plain text or code -> paragraphs, which are separated by blank lines; it has no markup."""
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ingest.readers.parsed_file import FileBlock, ParsedFile, UnreadableDocument
 
@@ -17,6 +18,12 @@ def read_text(lines: Sequence[str]) -> ParsedFile:
     if _is_list_of_packages(lines):
         raise UnreadableDocument("empty: a list of packages and their versions, without text")
     return ParsedFile("plain", tuple(lines), tuple(paragraphs(lines)))
+
+
+def read_code(lines: Sequence[str]) -> ParsedFile:
+    """Read a file that a page shows as code: a block up to each gap in it."""
+    blocks = [replace(block, kind="code") for block in paragraphs(lines)]
+    return ParsedFile("plain", tuple(lines), tuple(blocks))
 
 
 def paragraphs(lines: Sequence[str]) -> list[FileBlock]:

@@ -2,7 +2,7 @@
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import PurePosixPath
@@ -17,6 +17,7 @@ from ingest.shorten import shorten_end
 from ingest.sources import DocsSource
 
 _LONGEST_PATH = 4096
+_LINK = "symlink: it leads to no file of the repository that is read"
 _TOO_LARGE = "huge"
 """First word of the reason for skipping a document that is too large."""
 
@@ -41,7 +42,7 @@ class Entry:
     """Something below the docs root whose content was not read yet."""
 
     path: str
-    kind: Literal["file", "symlink", "submodule", "other"]
+    kind: Literal["file", "symlink", "submodule", "folder", "other"]
     id: str = ""
     size: int = 0
 
@@ -52,6 +53,7 @@ class Checkout(ABC):
     revision: Revision
     docs_root: str
     """Path from the top of the repo, without slashes at its ends; empty for the top itself."""
+    selection: "Selection"
     files: list[File]
     skipped: list[Skipped]
     warnings: list[str]
@@ -64,6 +66,22 @@ class Checkout(ABC):
     @abstractmethod
     def find(self, path: str) -> bytes | None:
         """Return the bytes of any file by its path from the top of the repo, or None."""
+
+    @abstractmethod
+    def folder(self, path: str) -> Mapping[str, Entry]:
+        """Return what is in a folder of the repo, by name; paths are from the top of the repo."""
+
+    @abstractmethod
+    def link(self, entry: Entry) -> str | None:
+        """Return the path that a symbolic link holds, or None."""
+
+    @abstractmethod
+    def files_at(self, entries: Collection[Entry]) -> dict[str, "File | str"]:
+        """Return files of the repo that ``folder`` names, by path from its top.
+
+        A reason stands for a file that is not to be read. ``revision`` says afterwards whether one
+        of them differs from its commit.
+        """
 
     @abstractmethod
     def close(self) -> None:
@@ -107,10 +125,19 @@ class Selection:
                 taken.append(entry)
         return taken, skipped
 
+    def may_show(self, path: str) -> bool:
+        """Return True unless settings leave out a file that a page includes."""
+        return _is_text(path) and not self.exclude.match_file(path)
+
+    def too_large(self, size: int, most: int | None = None) -> str | None:
+        """Return the reason against a file of this size, or None."""
+        limit = self.max_bytes if most is None else min(most, self.max_bytes)
+        return f"{_TOO_LARGE}: more than {limit} bytes" if size > limit else None
+
     def _reason_against(self, entry: Entry) -> str | None:
         path = PurePosixPath(entry.path)
         checks = (
-            (entry.kind == "symlink", "symlink: links are not followed"),
+            (entry.kind == "symlink", _LINK),
             (entry.kind == "submodule", "submodule: another repository"),
             (entry.kind == "other", "unsupported: not a regular file"),
             (
@@ -131,8 +158,7 @@ class Selection:
         return reason
 
     def _size_reason(self, entry: Entry) -> str | None:
-        most = self.max_bytes if is_page(entry) else min(self.max_bytes, LARGEST)
-        return f"{_TOO_LARGE}: more than {most} bytes" if entry.size > most else None
+        return self.too_large(entry.size, None if is_page(entry) else LARGEST)
 
     @staticmethod
     def _opened(paths: Iterable[str]) -> set[str]:
@@ -149,6 +175,10 @@ class Selection:
 def is_page(entry: Entry) -> bool:
     """Return True if the name alone makes a file a page."""
     return form_of(entry.path) == "page"
+
+    def is_page_link(self, skipped: Skipped) -> bool:
+        """Return True for a link that would be a page if it were a file."""
+        return skipped.reason == _LINK and self._reason_against(Entry(skipped.path, "file")) is None
 
 
 def root_parts(docs_root: str) -> tuple[str, ...]:

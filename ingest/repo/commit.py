@@ -1,8 +1,12 @@
 """A commit of a clone -> a checkout, read from git's objects alone."""
 
+import os
 import threading
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Literal, cast
 
 from ingest.documents import Revision, Skipped
 from ingest.errors import DocsRepoError
@@ -26,6 +30,17 @@ from ingest.repo.owners import Owners
 from ingest.sources import DocsSource
 
 _SYMLINK = "120000"
+_KINDS: dict[bytes, Literal["file", "symlink", "submodule", "folder", "other"]] = {
+    b"100644": "file",
+    b"100664": "file",
+    b"100755": "file",
+    b"40000": "folder",
+    b"120000": "symlink",
+    b"160000": "submodule",
+}
+"""Modes in git's own form of a folder."""
+_PATHS_AT_ONCE = 200
+"""Maximum number of paths in one command."""
 _READ_SECONDS = 20.0
 """Maximum number of seconds for a local read: git may try to fetch a damaged object forever."""
 
@@ -39,10 +54,14 @@ class CommitCheckout(Checkout):
         self.docs_root = "/".join(root_parts(source.root))
         self._clone = clone
         self._max_bytes = source.max_file_bytes
+        self._folders: dict[str, dict[str, Entry]] = {}
+        self._links: dict[str, str | None] = {}
         self._blobs = _Blobs(clone.git, data_dir)
         try:
-            selection = Selection.of(source)
-            taken, self.skipped = selection.split(_entries(clone, self.docs_root))
+            selection = self.selection = Selection.of(source)
+            entries = _entries(clone, self.docs_root)
+            self._link_ids = {entry.id for entry in entries if entry.kind == "symlink"}
+            taken, self.skipped = selection.split(entries)
             pages = {entry.id for entry in taken if is_page(entry)}
             huge = clone.fetch_blobs(pages, self.docs_root, source.max_file_bytes)
             # What may be a page is not worth more than one small pack.
@@ -77,12 +96,15 @@ class CommitCheckout(Checkout):
                 raise
             self.warnings.append(f"{error} The pages are indexed without dates.")
             changes = {}
-        owners = Owners.first(self.find)
-        files = []
-        for entry in entries:
-            path = f"{root}/{entry.path}" if root else entry.path
-            files.append(File(entry.path, entry.size, entry.id, changes.get(path), owners.of(path)))
-        return files
+        self._changes: dict[str, datetime] = changes
+        self._owners = Owners.first(self.find)
+        return [
+            self._file(entry, f"{root}/{entry.path}" if root else entry.path) for entry in entries
+        ]
+
+    def _file(self, entry: Entry, path: str) -> File:
+        date, owner = self._changes.get(path), self._owners.of(path)
+        return File(entry.path, entry.size, entry.id, date, owner)
 
     def read(self, file: File) -> bytes:
         return self._blobs.read(file.fingerprint)
@@ -101,6 +123,39 @@ class CommitCheckout(Checkout):
             return None
         return self._blobs.read(blob)
 
+    def folder(self, path: str) -> Mapping[str, Entry]:
+        if path not in self._folders:
+            above, _, name = path.rpartition("/")
+            tree = self.folder(above)[name].id if path else f"{self._clone.commit}^{{tree}}"
+            below = f"{path}/" if path else ""
+            entries = _parsed_tree(self._blobs.tree(tree), below, len(self._clone.commit) // 2)
+            self._folders[path] = {entry.path.removeprefix(below): entry for entry in entries}
+        return self._folders[path]
+
+    def link(self, entry: Entry) -> str | None:
+        if entry.id not in self._links:
+            # All at once: each fetch is a request to the remote.
+            wanted = (self._link_ids | {entry.id}) - self._links.keys()
+            huge = self._clone.fetch_blobs(wanted, "", self._max_bytes)
+            for blob in wanted:
+                text = None if blob in huge else os.fsdecode(self._blobs.read(blob))
+                self._links[blob] = text
+        return self._links[entry.id]
+
+    def files_at(self, entries: Collection[Entry]) -> dict[str, File | str]:
+        ids = {entry.id for entry in entries}
+        if not ids:
+            return {}
+        root = self.docs_root
+        is_below = all(entry.path.startswith(f"{root}/") for entry in entries)
+        huge = self._clone.fetch_blobs(ids, root if is_below else "", self._max_bytes)
+        sizes = dict.fromkeys(huge, self._max_bytes + 1) | _sizes(self._clone, list(ids - huge))
+        return {
+            entry.path: self.selection.too_large(sizes[entry.id])
+            or self._file(replace(entry, size=sizes[entry.id]), entry.path)
+            for entry in entries
+        }
+
     def close(self) -> None:
         self._blobs.close()
 
@@ -115,6 +170,16 @@ class _Blobs:
         self._process: GitProcess | None = None
 
     def read(self, blob: str) -> bytes:
+        data = self._object(blob)
+        if content_id(data, algorithm_of(blob)) != blob:
+            raise self._damaged(f"object {blob} is corrupt")
+        return data
+
+    def tree(self, name: str) -> bytes:
+        """Return git's own form of a folder."""
+        return self._object(name)
+
+    def _object(self, blob: str) -> bytes:
         with self._lock:
             process = self._process = self._process or self._git.start("cat-file", "--batch")
             timer = threading.Timer(min(self._git.timeout, _READ_SECONDS), process.kill_group)
@@ -125,8 +190,6 @@ class _Blobs:
                 raise self._damaged(f"object {blob} cannot be read") from error
             finally:
                 timer.cancel()
-        if content_id(data, algorithm_of(blob)) != blob:
-            raise self._damaged(f"object {blob} is corrupt")
         return data
 
     def _exchange(self, process: GitProcess, blob: str) -> bytes:
@@ -169,6 +232,13 @@ def tree_entries(git: Git, commit: str, root: str) -> list[Entry]:
     return [_entry(record, below) for record in listing]
 
 
+def tree_files(git: Git, commit: str, paths: Sequence[str]) -> Iterator[Entry]:
+    """Yield the files at these paths of a commit; others are left out."""
+    for start in range(0, len(paths), _PATHS_AT_ONCE):
+        part = paths[start : start + _PATHS_AT_ONCE]
+        yield from map(_entry, git.stream("ls-tree", "-z", "--full-tree", commit, "--", *part))
+
+
 def _entry(record: bytes, below: str = "") -> Entry:
     about, _, name = record.partition(b"\t")
     mode, kind, blob = about.decode().split()
@@ -176,6 +246,17 @@ def _entry(record: bytes, below: str = "") -> Entry:
     if mode == _SYMLINK:
         return Entry(path, "symlink", blob)
     return Entry(path, "file" if kind == "blob" else "submodule", blob)
+
+
+def _parsed_tree(data: bytes, below: str, id_size: int) -> Iterator[Entry]:
+    """Git's form of a folder -> what is in it."""
+    at = 0
+    while at < len(data):
+        end = data.index(b"\0", at)
+        mode, _, name = data[at:end].partition(b" ")
+        at = end + 1 + id_size
+        kind = _KINDS.get(mode, "other")
+        yield Entry(below + os.fsdecode(name), kind, data[end + 1 : at].hex())
 
 
 def _sizes(clone: Clone, ids: list[str]) -> dict[str, int]:

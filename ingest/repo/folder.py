@@ -2,6 +2,8 @@
 
 import os
 import stat
+from collections.abc import Collection, Mapping
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -19,7 +21,7 @@ from ingest.repo.checkout import (
     root_parts,
     too_large_to_use,
 )
-from ingest.repo.commit import tree_entries
+from ingest.repo.commit import tree_entries, tree_files
 from ingest.repo.git import MOST_ENTRIES, Git, algorithm_of
 from ingest.repo.git_address import Remote
 from ingest.repo.last_changed import last_changes
@@ -36,15 +38,18 @@ class FolderCheckout(Checkout):
     """The docs in a local folder, inside git or not."""
 
     def __init__(self, folder: Path, source: DocsSource, data_dir: Path) -> None:
-        configured = folder.resolve()
+        configured = self._configured = folder.resolve()
+        self._data_dir, self._timeout = data_dir.resolve(), source.git_timeout
+        self._folders: dict[str, dict[str, Entry]] = {}
         self._docs = _docs_folder(folder, source.root)
-        self._selection = Selection.of(source)
+        self.selection = Selection.of(source)
         self.revision, self.warnings = Revision(None), []
         changes: dict[str, datetime | None] = {}
+        self._times: dict[str, datetime] = {}
         with open_work_tree(self._docs, configured, source.git_timeout, self.warnings) as tree:
             self._top = tree.top if tree else configured
             self.docs_root = self._docs.relative_to(self._top).as_posix().removeprefix(".")
-            taken = self._taken(tree, data_dir.resolve())
+            taken = self._taken(tree, self._data_dir)
             commit = tree.repository.head() if tree else None
             if tree and commit:
                 branch = _branch(tree, source.branch)
@@ -53,7 +58,7 @@ class FolderCheckout(Checkout):
                     dirty = committed != {entry.path: entry.id for entry in taken}
                     self.revision = Revision(commit, branch, _public(tree, commit), dirty)
                     memory = data_dir / "dates.json"
-                    times = last_changes(tree.git, commit, self.docs_root, memory)
+                    times = self._times = last_changes(tree.git, commit, self.docs_root, memory)
                     # The time of a commit says nothing about a file that was edited since.
                     unedited = [e.path for e in taken if committed.get(e.path) == e.id]
                     changes = {path: times.get(self._from_top(path)) for path in unedited}
@@ -69,7 +74,7 @@ class FolderCheckout(Checkout):
                     " Leave FOOTNOTE_DOCS_BRANCH out.",
                     "ref_missing",
                 )
-        owners = Owners.first(self.find)
+        self._owners = owners = Owners.first(self.find)
         self.files = [
             File(e.path, e.size, e.id, changes.get(e.path), owners.of(self._from_top(e.path)))
             for e in taken
@@ -92,12 +97,75 @@ class FolderCheckout(Checkout):
         try:
             if not file.is_file() or file.is_symlink():
                 return None
-            if file.stat().st_size > self._selection.max_bytes:
-                self.warnings.append(too_large_to_use(path, self._selection.max_bytes))
+            if file.stat().st_size > self.selection.max_bytes:
+                self.warnings.append(too_large_to_use(path, self.selection.max_bytes))
                 return None
             return file.read_bytes()
         except OSError:
             return None
+
+    def folder(self, path: str) -> Mapping[str, Entry]:
+        if path not in self._folders:
+            self._folders[path] = self._listed(path)
+        return self._folders[path]
+
+    def _listed(self, path: str) -> dict[str, Entry]:
+        found: dict[str, Entry] = {}
+        try:
+            places = list((self._top / path).iterdir())
+        except OSError:
+            return found
+        for place in places:
+            name = place.name
+            entry = _entry(str(place), f"{path}/{name}".lstrip("/"))
+            # The index is not part of the docs.
+            if entry is None or place.is_relative_to(self._data_dir):
+                continue
+            if entry.kind == "submodule" and not os.path.lexists(place / ".git"):
+                entry = replace(entry, kind="folder")
+            found[name] = entry
+        return found
+
+    def link(self, entry: Entry) -> str | None:
+        try:
+            return str((self._top / entry.path).readlink())
+        except OSError:
+            return None
+
+    def files_at(self, entries: Collection[Entry]) -> dict[str, File | str]:
+        found: dict[str, File | str] = {}
+        if not entries:
+            return found
+        with open_work_tree(self._docs, self._configured, self._timeout, []) as tree:
+            paths = [entry.path for entry in entries]
+            listed = tree.known(paths) if tree else set(paths)
+            algorithm = tree.repository.object_format if tree else "sha1"
+            commit = self.revision.commit if tree else None
+            committed = (
+                {e.path: e.id for e in tree_files(tree.git, commit, paths)}
+                if tree and commit
+                else {}
+            )
+            for entry in entries:
+                if reason := self.selection.too_large(entry.size):
+                    found[entry.path] = reason
+                elif entry.path not in listed:
+                    found[entry.path] = "git ignores it"
+                else:
+                    found[entry.path] = self._included(entry, algorithm, committed)
+        return found
+
+    def _included(self, entry: Entry, algorithm: str, committed: Mapping[str, str]) -> File | str:
+        try:
+            data = (self._top / entry.path).read_bytes()
+        except OSError as error:
+            return f"unreadable: {error.strerror}"
+        id_ = content_id(data, algorithm)
+        is_edited = committed.get(entry.path) != id_
+        if self.revision.commit and is_edited:
+            self.revision = replace(self.revision, dirty=True)
+        date = None if is_edited else self._times.get(entry.path)
+        return File(entry.path, len(data), id_, date, self._owners.of(entry.path))
 
     def close(self) -> None:
         """Do nothing: no file is open."""
@@ -113,7 +181,7 @@ class FolderCheckout(Checkout):
         # The index is not part of the docs.
         data = f"{data_dir}/"
         entries = [e for e in entries if not f"{self._place(e.path)}/".startswith(data)]
-        taken, self.skipped = self._selection.split(entries)
+        taken, self.skipped = self.selection.split(entries)
         self.skipped += unreadable
         return self._identified(taken, tree.repository.object_format if tree else "sha1")
 
@@ -140,7 +208,7 @@ class FolderCheckout(Checkout):
     def _committed(self, git: Git, commit: str) -> dict[str, str]:
         """Content id by path, of the files that would be read at HEAD."""
         entries = tree_entries(git, commit, self.docs_root)
-        taken, _ = self._selection.split(entries)
+        taken, _ = self.selection.split(entries)
         left_out = {
             skipped.path
             for skipped in self.skipped

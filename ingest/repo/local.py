@@ -13,7 +13,7 @@ may put a ``.git`` into a parent that everybody may write into.
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +24,8 @@ from urllib.request import url2pathname
 from ingest.errors import DocsRepoError
 from ingest.repo.git import Git
 
+_PATHS_AT_ONCE = 200
+"""Maximum number of paths in one command."""
 _FACTS = ("--absolute-git-dir", "--git-common-dir", "--show-object-format", "--is-bare-repository")
 _ALTERNATES = Path("objects", "info", "alternates")
 _GRAPHS = ("commit-graph", "commit-graphs")
@@ -157,6 +159,15 @@ class WorkTree:
         """Paths, from the docs folder, of files that are tracked or could be added."""
         listing = self.git.stream("ls-files", "-z", "--cached", "--others", "--exclude-standard")
         return [os.fsdecode(name) for name in sorted(set(listing))]
+
+    def known(self, paths: Sequence[str]) -> set[str]:
+        """Return those of these paths, from the top, that are tracked or could be added."""
+        found: set[str] = set()
+        for start in range(0, len(paths), _PATHS_AT_ONCE):
+            part = [f":(top,literal){path}" for path in paths[start : start + _PATHS_AT_ONCE]]
+            listing = ("--cached", "--others", "--exclude-standard", "--full-name", "--", *part)
+            found.update(map(os.fsdecode, self.git.stream("ls-files", "-z", *listing)))
+        return found
 
     def has_pushed(self, commit: str) -> bool:
         """Return True if a remote had this commit at the last fetch."""

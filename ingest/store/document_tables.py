@@ -9,7 +9,7 @@ row.
 import json
 import sqlite3
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -19,14 +19,17 @@ from ingest.store import (
     edition_tables,
     embedded_rows,
     generation,
+    include_tables,
     keywords,
     origins,
     passage_rows,
     tokens,
 )
+from ingest.store.chunk_changes import ChunkChanges
 from ingest.store.document_rows import StoredDocument
 from ingest.store.edition_tables import EditionTables
 from ingest.store.embedded_rows import EmbeddedRows
+from ingest.store.include_tables import NOTHING, IncludeTables, StoredIncludes
 from ingest.store.keywords import Keywords
 from ingest.store.sqlite import Database, damaged
 from ingest.store.tokens import Tokens
@@ -71,24 +74,12 @@ CREATE INDEX chunks_of_document ON chunks (document, position);
 """
 
 
-@dataclass(frozen=True, slots=True)
-class ChunkChanges:
-    """Numbers of chunks that a write of one document added, changed, deleted or left alone."""
-
-    added: int = 0
-    updated: int = 0
-    deleted: int = 0
-    unchanged: int = 0
-    gone: tuple[str, ...] = field(default=(), compare=False)
-    """Ids of the rows that were deleted or replaced."""
-
-
 class DocumentTables:
     """The database of one index folder. Several threads may read; one may write."""
 
     def __init__(self, path: Path, *, create: bool = False) -> None:
-        schema = _SCHEMA + edition_tables.SCHEMA + keywords.SCHEMA + tokens.SCHEMA
-        schema += embedded_rows.SCHEMA
+        parts = (_SCHEMA, edition_tables.SCHEMA, keywords.SCHEMA, tokens.SCHEMA)
+        schema = "".join((*parts, embedded_rows.SCHEMA, include_tables.SCHEMA))
         self._database = Database(
             path,
             schema=schema if create else None,
@@ -98,6 +89,7 @@ class DocumentTables:
         self.keywords = Keywords(self._database)
         self.tokens = Tokens(self._database)
         self.embedded = EmbeddedRows(self._database)
+        self.includes = IncludeTables(self._database)
 
     def check(self) -> None:
         """Raise IndexDamaged when the file is not a sound database, IndexLocked when it is held."""
@@ -165,6 +157,7 @@ class DocumentTables:
         chunks: Sequence[Chunk],
         origin: Origin | None = None,
         vectors: Literal["stored", "missing"] = "stored",
+        includes: StoredIncludes = NOTHING,
     ) -> ChunkChanges:
         """Replace a document's chunks by these; rows of unchanged chunks stay."""
         with self._database.writing() as db:
@@ -205,6 +198,7 @@ class DocumentTables:
                 else:
                     _insert_row(db, number, chunk)
             keywords.write_document(db, number, chunks)
+            include_tables.write_document(db, number, includes)
             if vectors == "stored":
                 embedded_rows.add(db, [info.path])
             generation.grow(db)
@@ -227,6 +221,7 @@ class DocumentTables:
             _delete_rows(db, rows)
             keywords.delete_document(db, number)
             edition_tables.forget_page(db, path)
+            include_tables.delete_document(db, number)
             db.execute("DELETE FROM documents WHERE number = ?", (number,))
             generation.grow(db)
         return ChunkChanges(deleted=len(rows), gone=tuple(rows.values()))
@@ -279,21 +274,11 @@ class DocumentTables:
 
     def passages(self, rows: Collection[int]) -> dict[int, Passage]:
         """Passages by row number; deleted rows are left out."""
-        with self._database.reading() as db:
-            stored = db.execute(
-                passage_rows.select("row IN (SELECT value FROM json_each(?))"),
-                (json.dumps(list(rows)),),
-            )
-            return {row: passage_rows.passage(columns) for row, *columns in stored}
+        return dict(self._passages("row IN (SELECT value FROM json_each(?))", list(rows)))
 
     def passages_by_id(self, ids: Collection[str]) -> dict[str, Passage]:
-        with self._database.reading() as db:
-            stored = db.execute(
-                passage_rows.select("id IN (SELECT value FROM json_each(?))"),
-                (json.dumps(list(ids)),),
-            )
-            passages = [passage_rows.passage(columns) for _row, *columns in stored]
-        return {passage.id: passage for passage in passages}
+        found = self._passages("id IN (SELECT value FROM json_each(?))", list(ids))
+        return {passage.id: passage for _row, passage in found}
 
     def rows_of(self, ids: Collection[str]) -> set[int]:
         with self._database.reading() as db:
@@ -305,9 +290,14 @@ class DocumentTables:
 
     def passages_of(self, path: str) -> list[Passage]:
         """All chunks of a document, in order."""
+        found = self._passages("path = json_extract(?, '$') ORDER BY position", path)
+        return [passage for _row, passage in found]
+
+    def _passages(self, condition: str, value: object) -> list[tuple[int, Passage]]:
+        """Row numbers and passages of the chunks that meet a condition about a value in JSON."""
         with self._database.reading() as db:
-            rows = db.execute(passage_rows.select("path = ? ORDER BY position"), (path,))
-            return [passage_rows.passage(columns) for _row, *columns in rows]
+            rows = db.execute(passage_rows.select(condition), (json.dumps(value),))
+            return [(row, passage_rows.passage(columns)) for row, *columns in rows]
 
 
 def _insert_row(db: sqlite3.Connection, document: int, chunk: Chunk) -> None:

@@ -122,3 +122,12 @@ def test_a_template_without_a_commit_serves_a_folder_that_is_in_no_repository() 
     template = "http://127.0.0.1:8765/docs/{page}#L{first}-L{last}"
     assert link(None, "x.md", template, commit=None) == "http://127.0.0.1:8765/docs/x.md#L3-L9"
     assert link(None, "x.md", "https://git.example/{commit}/{path}", dirty=True) is None
+
+
+def test_a_file_above_the_docs_root_is_opened_where_it_lies() -> None:
+    remote = "https://github.com/acme/docs"
+    above = "../examples/a b.ini"
+    assert link(remote, above) == f"{remote}/blob/{COMMIT}/examples/a%20b.ini#L3-L9"
+    page = link(None, above, "http://127.0.0.1:8765/docs/{page}#L{first}", commit=None)
+    # A browser would resolve dots between slashes before it asks.
+    assert page == "http://127.0.0.1:8765/docs/..%2Fexamples/a%20b.ini#L3"

@@ -81,7 +81,7 @@ def ingest(tree: Tree, docs_root: str, data_dir: Path, embedder: Embedder) -> In
     index = open_index(settings, embedder)
     report = run_ingest(settings, index, embedder)
     infos = {info.path: info for info in index.documents()}
-    pages = {path: page.passages if (page := index.document(path)) else () for path in infos}
+    pages = {path: page.own if (page := index.document(path)) else () for path in infos}
     return Indexed(tree, tree.repo / root, index, report, pages, infos)
 
 

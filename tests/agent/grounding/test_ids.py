@@ -91,3 +91,11 @@ def test_each_citation_of_a_long_list_belongs_to_its_own_item() -> None:
 def test_the_ids_of_an_own_message_are_read_with_their_blanks() -> None:
     text = "Open [config (old)/db settings-0] and [limits-12] [limits-12], `[code-0]`, [x], [1]."
     assert named_ids(text) == ("config (old)/db settings-0", "limits-12")
+
+
+def test_an_id_of_a_file_above_the_docs_root_is_cited() -> None:
+    text = "It holds for 41 s [../examples/relay.ini-0], not [../examples/other.ini-0]."
+    assert written(read_segments(text, ("../examples/relay.ini-0",))) == (
+        "It holds for 41 s [../examples/relay.ini-0], not."
+    )
+    assert named_ids("See [../examples/relay.ini-0].") == ("../examples/relay.ini-0",)

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from agent.searches import Retrieval, SearchCache
 from agent.tools import TOOLS, Corpus, ToolResult, definitions, run_tool, taken_in
 from ingest.documents import CollectionInfo, DocumentInfo
 from ingest.index import Index
+from tests.ingest.pipeline.docs import Docs
 
 Call = Callable[..., ToolResult]
 
@@ -149,6 +151,32 @@ def test_reading_a_page_again_gives_nothing_twice(call: Call) -> None:
 
     assert again.passages == ()
     assert again.facts["already_shown"]
+
+
+def test_a_page_is_read_with_the_files_that_it_shows(tmp_path: Path) -> None:
+    docs = Docs(tmp_path)
+    docs.write("a.rst", "A\n=\n\nBegin.\n\n.. literalinclude:: b.ini\n\nNext\n----\n\nEnd.\n")
+    docs.write("b.ini", "\n".join(f"limit_{n} = {n}" for n in range(1_000)))
+    docs.ingest()
+    read = next(tool for tool in TOOLS if tool.name == "read_document")
+
+    def call(**given: Any) -> ToolResult:
+        return run_tool(read, read.name, given, Retrieval(docs.index, SearchCache(), "1", 4))
+
+    first = call(path="a.rst")
+    shown = [passage.id for passage in first.passages]
+    note = first.facts["note"]
+
+    assert shown[:2] == ["a.rst-0", "b.ini-0"]
+    assert first.facts["lines"] == [1, 6]
+    assert first.facts["page_ends_at_line"] == 11
+    following = f"b.ini-{len(shown) - 1}"
+    assert note == (
+        f"The page shows b.ini here: read that with the path {following!r};"
+        " after that, read it with from_line 8."
+    )
+    assert [passage.id for passage in call(path="a.rst", from_line=8).passages] == ["a.rst-1"]
+    docs.index.close()
 
 
 def test_an_unknown_page_gets_a_hint(call: Call) -> None:

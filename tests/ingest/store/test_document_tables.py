@@ -8,7 +8,8 @@ import pytest
 
 from ingest.documents import Chunk, DocumentInfo
 from ingest.errors import DataFolderError, IndexDamaged
-from ingest.store.document_tables import ChunkChanges, DocumentTables
+from ingest.store.chunk_changes import ChunkChanges
+from ingest.store.document_tables import DocumentTables
 from ingest.store.terms import query_terms
 
 
