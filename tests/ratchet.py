@@ -40,9 +40,6 @@ _LACKS = {
         one-text-twice translation-leads versions-fill-the-budget""",
     "nothing is searched when a server lost the vectors": "collection-gone",
     "white space at the end of a line is a change": "sync-x-trailing-blanks",
-    # When things are done.
-    "weekdays count from Monday, and have to hold together with the day": """
-        cron-day-and-weekday cron-every-second-weekday cron-names-over-sunday""",
     # What is marked in an answer.
     "a check of strings does not see another meaning of the same words": """
         grounding-r2-cmp-2 grounding-r2-cmp-5 grounding-r2-not-1 grounding-r2-not-4
