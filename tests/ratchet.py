@@ -35,9 +35,8 @@ _LACKS = {
     # What is found of them.
     "pages of navigation, change logs and orders to machines lead": """
         agent-instructions changelog-leads label-chunks sidebar-leads""",
-    "letters that can be written in two ways are two letters": "decomposed-hangul dotless-i",
     "copies, versions and translations of one text are as many results": """
-        one-text-twice translation-leads versions-fill-the-budget""",
+        one-text-twice versions-fill-the-budget""",
     "nothing is searched when a server lost the vectors": "collection-gone",
     "white space at the end of a line is a change": "sync-x-trailing-blanks",
     # What is marked in an answer.

@@ -26,12 +26,13 @@ from ingest.embedding.embedder import Embedder, open_embedder
 from ingest.errors import IndexMissing
 from ingest.index.calibration import threshold
 from ingest.index.confidence import confidence
-from ingest.index.filters import Filters, Membership, from_docs_root
+from ingest.index.filters import Filters, Membership, from_docs_root, spelled_like
 from ingest.index.live import LiveIndex
 from ingest.index.metadata import LastIngest
 from ingest.index.ranking import DEPTH
 from ingest.index.search import Hit, rank
 from ingest.index.snapshot import COLLECTION, OpenFolder
+from ingest.letters import composed
 from ingest.permalinks import permalink
 from ingest.settings import IndexSettings
 from ingest.store.document_tables import DocumentTables
@@ -174,6 +175,10 @@ class Index:
         stored = live.tables.document(name)
         if stored is None and number.isdecimal():
             stored = live.tables.document(stem)
+        if stored is None and not name.isascii():
+            paths = live.tables.documents()
+            like = spelled_like(name, paths) or spelled_like(stem, paths)
+            stored = paths[like] if like else None
         if stored is None or not self._is_in_scope(stored.info.path):
             return None
         passages = live.tables.passages_of(stored.info.path)
@@ -185,7 +190,7 @@ class Index:
         return [
             document.info
             for path, document in stored.items()
-            if path.startswith(prefix) and self._is_in_scope(path)
+            if composed(path).startswith(composed(prefix)) and self._is_in_scope(path)
         ]
 
     def status(self) -> IndexStatus:

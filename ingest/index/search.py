@@ -13,6 +13,7 @@ from ingest.index.confidence import LEADING, Signals, read_signals
 from ingest.index.matrix import best
 from ingest.index.ranking import DEPTH, DOCUMENT_DEPTH, fuse, raised
 from ingest.index.snapshot import Snapshot
+from ingest.letters import plain
 from ingest.store.document_tables import DocumentTables
 from ingest.store.terms import QueryTerms, query_terms
 from ingest.store.vectors import Vectors
@@ -73,6 +74,7 @@ class QueryVector:
 
 def query_vector(query: str, embedder: Embedder, *, with_tokens: bool = True) -> QueryVector:
     """Embed a query, and its sentences if it has a few."""
+    query = plain(query)
     parts = [part for part in SENTENCE.split(query) if len(part) > SHORTEST_SENTENCE]
     tokens = None
     # One by one: a query must not queue behind the batches of an ingest.
