@@ -31,7 +31,6 @@ _LACKS = {
     "files that a page includes are not read": "include-not-read literalinclude",
     "links to a page outside the docs root are not followed": "linked-readme",
     "comments of note tools are indexed": "note-comments",
-    "a table in one line of HTML is cut anywhere": "one-line-table",
     # What is found of them.
     "pages of navigation, change logs and orders to machines lead": """
         agent-instructions changelog-leads label-chunks sidebar-leads""",
