@@ -36,7 +36,6 @@ _LACKS = {
         agent-instructions changelog-leads label-chunks sidebar-leads""",
     "copies, versions and translations of one text are as many results": """
         one-text-twice versions-fill-the-budget""",
-    "nothing is searched when a server lost the vectors": "collection-gone",
     "white space at the end of a line is a change": "sync-x-trailing-blanks",
     # What is marked in an answer.
     "a check of strings does not see another meaning of the same words": """
