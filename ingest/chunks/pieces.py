@@ -130,7 +130,7 @@ def _smaller_table(piece: Piece, rows: Sequence[Row]) -> list[Piece]:
 
 def _is_long(head: Sequence[Row]) -> bool:
     """Return True if repeated names of columns are shortened."""
-    return sum(len(row.text) for row in head) > LONGEST_HEAD
+    return sum(len(" ".join(row.text.split())) for row in head if row.has_words) > LONGEST_HEAD
 
 
 def _of_rows(block: FileBlock, rows: Sequence[Row]) -> Piece:

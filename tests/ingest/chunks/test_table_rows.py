@@ -154,6 +154,14 @@ def test_a_row_of_values_under_the_head_is_not_part_of_it() -> None:
     assert [chunk for chunk in chunks[1:] if re.search(r"plan0\b", chunk.text)] == []
 
 
+def test_a_head_that_is_aligned_by_blanks_stays_above_its_rows() -> None:
+    lines = [f"| {name:<110} | {value:<110} |" for name, value in (("Name", "Value"), ("n", "v"))]
+    head = [lines[0], f"|{'-' * 112}|{'-' * 112}|"]
+    first, *others = chunks_of("\n".join([*head, *[lines[1]] * 9]), "page.md")
+    assert first.text.split("\n")[:2] == head
+    assert all(chunk.text.startswith("| Name | Value |\n|---|---|") for chunk in others)
+
+
 def test_a_long_head_is_shortened_by_its_cells() -> None:
     names = [f"name{n} of a column with a long description of its values" for n in range(12)]
     rows = [names, *[[f"v{r}x{n}" for n in range(12)] for r in range(40)]]
