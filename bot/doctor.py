@@ -23,7 +23,7 @@ from ingest.embedding.embedder import open_embedder
 from ingest.errors import FootnoteError, SettingsError
 from ingest.index import probe_server
 from ingest.repo import probe_docs_repo
-from ingest.runs.schedule import read_trigger
+from ingest.runs.cron import read_times
 from ingest.runs.state import read_state
 from ingest.settings import IndexSettings, Settings, read_settings
 from ingest.terminal import VisibleConsole
@@ -131,7 +131,7 @@ def _config(settings: IndexSettings) -> str:
 
 
 def _schedule(settings: IndexSettings) -> str:
-    read_trigger(settings.ingest_at, settings.timezone)
+    read_times(settings.ingest_at, settings.timezone)
     return f"ingest at {settings.ingest_at} ({settings.timezone})"
 
 

@@ -35,7 +35,10 @@ def ingest(
     ] = None,
     data_dir: DataDir = None,
     branch: Annotated[
-        str | None, typer.Option(help="Branch; else FOOTNOTE_DOCS_BRANCH, else the default one.")
+        str | None,
+        typer.Option(
+            help="Branch, tag or commit; else FOOTNOTE_DOCS_BRANCH, else the default branch."
+        ),
     ] = None,
     root: Annotated[
         str | None, typer.Option(help="Folder inside the repo that holds the docs.")

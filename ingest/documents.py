@@ -9,6 +9,8 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, Literal
 
+from ingest.letters import plain
+
 DEFAULT_BUDGET = 9_600
 """Characters of passage text that the model gets at once: of a search, or of a document."""
 
@@ -114,7 +116,7 @@ class Chunk:
     def embed_text(self) -> str:
         """Text for the embedder: ``title > heading path``, a newline, the text without markup."""
         prefix = " > ".join(dict.fromkeys((self.title, *self.heading)))
-        return f"{prefix}\n{self.search_text}"
+        return plain(f"{prefix}\n{self.search_text}")
 
     @property
     def hash(self) -> str:

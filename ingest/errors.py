@@ -99,6 +99,13 @@ class IndexDamaged(IngestError):
             self.spoken = "The index of the docs cannot be read; it is being rebuilt."
 
 
+class VectorsLost(IndexDamaged):
+    """The vectors are gone. Documents and words can still be read."""
+
+    def __init__(self) -> None:
+        super().__init__("The index has lost its vectors")
+
+
 class IndexLocked(IngestError):
     """Another program, such as a backup, holds a file of the index. Its data is sound."""
 

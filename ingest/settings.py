@@ -117,7 +117,7 @@ class IndexSettings(EnvironmentSettings):
     docs_repo: str | None = None
     """Git address (https, ssh or file) or a local folder."""
     docs_branch: str | None = None
-    """None means the remote's default branch."""
+    """Branch, tag or commit; None means the remote's default branch."""
     docs_root: str = ""
     """Folder inside the repo that holds the docs."""
     docs_include: Globs = ()

@@ -17,7 +17,7 @@ class DocsSource:
     address: str | None
     """Git address or local folder; None while FOOTNOTE_DOCS_REPO is not set."""
     branch: str | None = None
-    """None means the remote's default branch."""
+    """Branch, tag or commit; None means the remote's default branch."""
     root: str = ""
     """Folder inside the repo that holds the docs."""
     include: tuple[str, ...] = ()

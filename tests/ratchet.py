@@ -24,11 +24,6 @@ _LACKS = {
     # What is read of the docs.
     # What is found of them.
     "a label before a heading is a chunk": "label-chunks",
-    "letters that can be written in two ways are two letters": "decomposed-hangul dotless-i",
-    "nothing is searched when a server lost the vectors": "collection-gone",
-    # When things are done.
-    "weekdays count from Monday, and have to hold together with the day": """
-        cron-day-and-weekday cron-every-second-weekday cron-names-over-sunday""",
     # What is marked in an answer.
     "a check of strings does not see another meaning of the same words": """
         grounding-r2-cmp-2 grounding-r2-cmp-5 grounding-r2-not-1 grounding-r2-not-4

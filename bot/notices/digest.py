@@ -21,7 +21,7 @@ from bot.report.words import cost_words, counted, seconds_words, verdict_words
 from bot.settings import BotSettings
 from bot.slack.clients import SLACK_FAILED, Clients, slack_error
 from ingest.index import Index
-from ingest.runs.schedule import last_due, read_trigger
+from ingest.runs.cron import read_times
 from ingest.shorten import shorten_end
 
 log = logging.getLogger(__name__)
@@ -52,11 +52,11 @@ class Digest:
         self._clients, self._journal, self._index = clients, journal, index
         self._announcements = announcements
         self._channel = settings.digest_channel
-        self._trigger = read_trigger(settings.digest_at, timezone, "FOOTNOTE_DIGEST_AT")
+        self._times = read_times(settings.digest_at, timezone, "FOOTNOTE_DIGEST_AT")
 
     def tend(self, now: datetime | None = None) -> None:
         """Send the newest due digest, unless it was sent already or has no content."""
-        due = last_due(self._trigger, now or datetime.now(UTC), GRACE)
+        due = self._times.last_due(now or datetime.now(UTC), GRACE)
         if self._channel is None or due is None:
             return
         due = due.astimezone(UTC)

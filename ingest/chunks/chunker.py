@@ -10,12 +10,13 @@ by words. A page of words, such as the reference of a large interface, may have 
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import takewhile
 from math import ceil
 
-from ingest.chunks.pieces import Piece, halves, pieces_of, rendered
+from ingest.chunks.pieces import Fits, Piece, halves, pieces_of, rendered
+from ingest.chunks.table_rows import whole_tables
 from ingest.documents import Chunk
 from ingest.readers.loader import Document
 from ingest.readers.parsed_file import FileBlock, ParsedFile
@@ -44,7 +45,6 @@ WORDS_SHARE = 1 / 3
 WORD = re.compile(r"(?<!\w)[^\W\d_]{2,}+(?!\w)")
 LABEL = re.compile(r" {0,3}(?:\*\*|__)?\w.{0,78}[\w)?](?:\*\*|__)?\s*")
 
-Fits = Callable[[str], bool]
 Path = tuple[str, ...]
 Section = tuple[Path, list[FileBlock]]
 
@@ -163,7 +163,11 @@ def _packed(
     blocks: Sequence[FileBlock], parsed: ParsedFile, keep_introductions: bool
 ) -> Iterator[list[Piece]]:
     """Divide a section evenly, between blocks."""
-    pieces = [piece for block in blocks for piece in pieces_of(block, parsed, TARGET)]
+    pieces = [
+        piece
+        for block in whole_tables(blocks, parsed)
+        for piece in pieces_of(block, parsed, TARGET)
+    ]
     total = sum(piece.size for piece in pieces)
     share = total / ceil(total / TARGET) * SLACK if total > TARGET else TARGET
     packed: list[Piece] = []
@@ -208,7 +212,7 @@ def _fitted(
     Pieces without any text to search yield no chunk.
     """
     parsed = document.parsed
-    text, search = rendered(pieces, parsed)
+    text, search = rendered(pieces, parsed, fits)
     chunk = Chunk(
         id="",
         path=document.path,

@@ -8,6 +8,7 @@ from ingest.config_file import DocsCollection
 from ingest.documents import DocumentInfo
 from ingest.errors import UnknownCollection
 from ingest.globs import spec
+from ingest.letters import composed, folded
 
 
 class Membership:
@@ -15,7 +16,9 @@ class Membership:
 
     def __init__(self, collections: Mapping[str, DocsCollection]) -> None:
         self.collections = collections
-        self._specs = {name: spec(collection.paths) for name, collection in collections.items()}
+        self._specs = {
+            name: spec(map(composed, collection.paths)) for name, collection in collections.items()
+        }
         self._names: dict[str, frozenset[str]] = {}
 
     def names(self, path: str) -> frozenset[str]:
@@ -23,7 +26,7 @@ class Membership:
         names = self._names.get(path)
         if names is None:
             names = self._names[path] = frozenset(
-                name for name, paths in self._specs.items() if paths.match_file(path)
+                name for name, paths in self._specs.items() if paths.match_file(composed(path))
             )
         return names
 
@@ -41,6 +44,12 @@ class Membership:
 def from_docs_root(path: str) -> str:
     """A path as it is stored: without blanks, ``./`` or ``/`` at its start."""
     return path.strip().removeprefix("./").lstrip("/")
+
+
+def spelled_like(name: str, paths: Iterable[str]) -> str | None:
+    """Return the path that differs from a name only in how its accents are written."""
+    wanted = {composed(name), composed(f"{name}.md")}
+    return next((path for path in paths if composed(path) in wanted), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,16 +80,14 @@ class Filters:
             scope = self.scope
             passing = [item for item in passing if not scope.isdisjoint(names(item[1].path))]
         if self.path:
-            prefix = from_docs_root(self.path)
-            passing = [item for item in passing if item[1].path.startswith(prefix)]
+            prefix = composed(from_docs_root(self.path))
+            passing = [item for item in passing if composed(item[1].path).startswith(prefix)]
         if self.collection:
             [name] = membership.checked([self.collection], self.scope)
             passing = [item for item in passing if name in names(item[1].path)]
         if self.tags:
-            wanted = {tag.casefold() for tag in self.tags}
-            passing = [
-                item for item in passing if wanted & {tag.casefold() for tag in item[1].tags}
-            ]
+            wanted = set(map(folded, self.tags))
+            passing = [item for item in passing if wanted & set(map(folded, item[1].tags))]
         if since := self.updated_after:
             since = since if since.tzinfo else since.replace(tzinfo=UTC)
             passing = [

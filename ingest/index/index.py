@@ -30,7 +30,7 @@ from ingest.errors import IndexMissing
 from ingest.index.calibration import threshold
 from ingest.index.completeness import Growth
 from ingest.index.confidence import confidence
-from ingest.index.filters import Filters, Membership, from_docs_root
+from ingest.index.filters import Filters, Membership, from_docs_root, spelled_like
 from ingest.index.live import LiveIndex
 from ingest.index.metadata import LastIngest
 from ingest.index.other_places import places_of
@@ -38,6 +38,7 @@ from ingest.index.ranking import DEPTH
 from ingest.index.search import Hit, rank
 from ingest.index.shown_files import ShownFiles
 from ingest.index.snapshot import COLLECTION, OpenFolder, Snapshot
+from ingest.letters import composed
 from ingest.permalinks import permalink
 from ingest.settings import IndexSettings
 from ingest.store.document_tables import DocumentTables, StoredDocument
@@ -204,6 +205,10 @@ class Index:
         stored = live.tables.document(name)
         if stored is None and number.isdecimal():
             stored = live.tables.document(stem)
+        if stored is None and not name.isascii():
+            paths = live.tables.documents()
+            like = spelled_like(name, paths) or spelled_like(stem, paths)
+            stored = paths[like] if like else None
         shown = self._shown(live)
         if stored is None or not self._is_in_scope(stored.info.path, shown):
             return None
@@ -225,7 +230,7 @@ class Index:
         return [
             document.info
             for path, document in stored.items()
-            if path.startswith(prefix) and self._is_in_scope(path, shown)
+            if composed(path).startswith(composed(prefix)) and self._is_in_scope(path, shown)
         ]
 
     def infos(self, paths: Collection[str]) -> dict[str, DocumentInfo]:

@@ -93,7 +93,11 @@ class LiveIndex:
             if folder is None:
                 raise IndexMissing("Nothing is indexed yet: run `footnote ingest`.")
             try:
-                return work(self._opened(folder))
+                opened = self._opened(folder)
+                result = work(opened)
+                if opened.lost:
+                    self._is_rebuilt(opened.lost)
+                return result
             except IngestError as error:
                 # An ingest, in any process, deletes the folder that it has replaced without asking
                 # who still reads from it. That looks like damage, or like a failing disk.

@@ -22,6 +22,7 @@ from ingest.index.ranking import (
     raised,
 )
 from ingest.index.snapshot import Snapshot
+from ingest.letters import plain
 from ingest.store.document_tables import DocumentTables
 from ingest.store.terms import QueryTerms, query_terms
 from ingest.store.vectors import Vectors
@@ -82,6 +83,7 @@ class QueryVector:
 
 def query_vector(query: str, embedder: Embedder, *, with_tokens: bool = True) -> QueryVector:
     """Embed a query, and its sentences if it has a few."""
+    query = plain(query)
     parts = [part for part in SENTENCE.split(query) if len(part) > SHORTEST_SENTENCE]
     tokens = None
     # One by one: a query must not queue behind the batches of an ingest.

@@ -1,8 +1,9 @@
 """One index folder opened for reading, and the part of it that a search needs in memory.
 
 The first search reads all vectors; later ones read only what an ingest has changed since. A running
-search keeps the snapshot it started with. While the Chroma server is unreachable, or another
-program holds Chroma's file, text whose vectors were not read yet is searched by words only.
+search keeps the snapshot it started with. While the Chroma server is unreachable, another program
+holds Chroma's file, or the vectors are gone, text whose vectors were not read yet is searched by
+words only.
 """
 
 import json
@@ -15,7 +16,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from ingest.documents import DocumentInfo
-from ingest.errors import IndexDamaged, IndexLocked, StoreAway
+from ingest.errors import IndexDamaged, IndexLocked, StoreAway, VectorsLost
 from ingest.index.completeness import NOTABLE, Growth
 from ingest.index.folders import IndexFolder
 from ingest.index.matrix import Matrix, brought_up_to_date
@@ -94,6 +95,8 @@ class OpenFolder:
         self.tables = DocumentTables(folder.database)
         self._server = server
         self._inode = _inode(folder)
+        self.lost: VectorsLost | None = None
+        """Set while the vectors are gone, and words alone are searched."""
         self._snapshot: Snapshot | None = None
         self._lock = threading.Lock()
 
@@ -120,10 +123,12 @@ class OpenFolder:
         meta = self.tables.meta()
         matrix = previous.matrix if previous else Matrix.empty()
         until = math.inf
+        self.lost = None
         try:
             with open_store(self.folder.chroma, self._server, meta[COLLECTION]) as store:
                 matrix = brought_up_to_date(matrix, self.tables, store)
-        except (StoreAway, IndexLocked) as error:
+        except (StoreAway, IndexLocked, VectorsLost) as error:
+            self.lost = error if isinstance(error, VectorsLost) else None
             log.warning("%s Until then new text is searched by words only.", error)
             matrix = brought_up_to_date(matrix, self.tables, None)
             until = time.monotonic() + RETRY_SECONDS

@@ -153,7 +153,8 @@ class _Text:
             self._close()
             cells = self.cells - self.rows.pop()
             if cells["th"] and not cells["td"]:
-                self.columns = (start, len(self.lines))
+                first = self.columns[0] if self.columns[1] == start else start
+                self.columns = (first, len(self.lines))
         elif tag.name not in INLINE:
             self._close()
             if tag.name == "table":

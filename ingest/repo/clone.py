@@ -1,4 +1,4 @@
-"""A git remote -> a bare clone of it in the data folder, at the newest commit of its branch.
+"""A git remote -> a bare clone of it in the data folder, at the commit to read.
 
 The clone has the whole history; the content of files is fetched on demand, if the server supports
 that. There is no work tree, so nobody can leave edits in it. A damaged or incomplete clone is
@@ -6,6 +6,7 @@ replaced; the old one stays until the new one is complete.
 """
 
 import logging
+import re
 import shutil
 from contextlib import suppress
 from dataclasses import dataclass
@@ -16,15 +17,18 @@ from pydantic import BaseModel, ValidationError
 from ingest.errors import DataFolderError, DocsRepoError
 from ingest.repo.git import Git, algorithm_of
 from ingest.repo.git_address import Remote
-from ingest.repo.local import check_served, folder_of, served_sizes, serving
+from ingest.repo.local import folder_of, served_sizes, serving
+from ingest.repo.tip import Tip, newest_commit
 
 log = logging.getLogger(__name__)
 
-# One name for every branch: a branch `a` and a branch `a/b` cannot exist side by side.
+# One name for all of them: a branch `a` and a branch `a/b` cannot exist side by side.
 DOCS_REF = "refs/footnote/docs"
 
 SMALL_PACK = 20_000_000
 """Bytes of a pack that is fetched without a look at the sizes of its contents."""
+
+_REFUSED = re.compile(r"not our ref|unadvertised object|remote error: want .* not valid")
 
 _MOST_OBJECTS = 10_000_000
 _MOST_BYTES = 1_000_000_000
@@ -35,8 +39,11 @@ class Clone:
     """A bare clone with the commit, and with all trees and commits before it."""
 
     git: Git
-    branch: str
-    commit: str
+    tip: Tip
+
+    @property
+    def commit(self) -> str:
+        return self.tip.commit
 
     def fetch_blobs(self, ids: set[str], root: str, most: int) -> set[str]:
         """Fetch missing contents, and return the ids of those with more than ``most`` bytes.
@@ -138,63 +145,44 @@ class _Huge(BaseModel):
     ids: set[str]
 
 
-def open_clone(remote: Remote, branch: str | None, data_dir: Path, timeout: float) -> Clone:
-    """Update the clone to the remote's newest commit, or make it. Raises DocsRepoError."""
+def open_clone(remote: Remote, name: str | None, data_dir: Path, timeout: float) -> Clone:
+    """Update the clone to the commit of a branch, a tag or an id, or make it.
+
+    Raises DocsRepoError.
+    """
     folder = data_dir / "clone"
     try:
         data_dir.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise DataFolderError(data_dir, error.strerror) from error
-    branch, commit = newest_commit(Git(data_dir, timeout, remote, fresh=True), branch)
+    tip = newest_commit(Git(data_dir, timeout, remote, fresh=True), name, folder)
     git = Git(folder, timeout, remote, git_dir=folder)
     if folder.exists():
         try:
-            _update(git, commit)
-            return Clone(git, branch, commit)
+            _update(git, tip.commit)
+            return Clone(git, tip)
         except DocsRepoError as error:
             if error.kind in ("timeout", "too_large"):
                 raise
             # The remote answered a moment ago, so the clone is damaged.
             log.warning("a new clone is made: %s", error)
-    _replace(folder, remote, commit, timeout)
-    return Clone(git, branch, commit)
+    try:
+        _replace(folder, remote, tip.commit, timeout)
+    except DocsRepoError as error:
+        if tip.kind != "commit" or not _REFUSED.search(str(error)):
+            raise
+        raise DocsRepoError(
+            f"{remote.url} does not hand out commit {tip.name}: it has none, or gives commits by"
+            " branch and tag only. Name a branch or a tag in FOOTNOTE_DOCS_BRANCH.",
+            "ref_missing",
+        ) from error
+    return Clone(git, tip)
 
 
 def discard(data_dir: Path) -> None:
     """Mark the clone as damaged, so that the next ingest makes a new one."""
     with suppress(OSError):
         (data_dir / "clone" / "HEAD").unlink(missing_ok=True)
-
-
-def newest_commit(git: Git, branch: str | None) -> tuple[str, str]:
-    """Ask the remote for the branch to read and its newest commit. Raises DocsRepoError."""
-    wanted = ["HEAD", f"refs/heads/{branch}"] if branch else ["HEAD"]
-    default, commits = None, {}
-    check_served(git.place, git.timeout)
-    listing = git.run(
-        *("ls-remote", "--symref", *serving(git.place), "--", git.place, *wanted), online=True
-    )
-    for line in listing.decode().splitlines():
-        value, _, name = line.partition("\t")
-        if value.startswith("ref: "):
-            default = value.removeprefix("ref: refs/heads/")
-        else:
-            commits[name] = value
-    url = git.place
-    if branch and (commit := commits.get(f"refs/heads/{branch}")):
-        return branch, commit
-    if branch:
-        hint = f" (its default branch is {default})" if default else ""
-        raise DocsRepoError(
-            f"{url} has no branch {branch}{hint}. Set FOOTNOTE_DOCS_BRANCH.", "ref_missing"
-        )
-    if "HEAD" not in commits:
-        raise DocsRepoError(
-            f"{url} has no default branch with a commit. "
-            "Push one, or name a branch in FOOTNOTE_DOCS_BRANCH.",
-            "ref_missing",
-        )
-    return default or "HEAD", commits["HEAD"]
 
 
 def _update(git: Git, commit: str) -> None:

@@ -46,11 +46,11 @@ _READ_SECONDS = 20.0
 
 
 class CommitCheckout(Checkout):
-    """The docs at the newest commit of the remote's branch."""
+    """The docs at the newest commit of the remote's branch, or at a tag or commit."""
 
     def __init__(self, remote: Remote, source: DocsSource, data_dir: Path) -> None:
         clone = open_clone(remote, source.branch, data_dir, source.git_timeout)
-        self.revision, self.warnings = Revision(clone.commit, clone.branch, remote.url), []
+        self.revision, self.warnings = Revision(clone.commit, clone.tip.name, remote.url), []
         self.docs_root = "/".join(root_parts(source.root))
         self._clone = clone
         self._max_bytes = source.max_file_bytes
@@ -218,8 +218,7 @@ def _entries(clone: Clone, root: str) -> list[Entry]:
     tree = f"{clone.commit}:{root}"
     if clone.git.text("cat-file", "-t", tree) != "tree":
         raise DocsRepoError(
-            f"{clone.git.place} has no folder {root} on branch {clone.branch}. "
-            "Set FOOTNOTE_DOCS_ROOT.",
+            f"{clone.git.place} has no folder {root} on {clone.tip.label}. Set FOOTNOTE_DOCS_ROOT.",
             "root_missing",
         )
     return tree_entries(clone.git, clone.commit, root)

@@ -52,7 +52,7 @@ class FolderCheckout(Checkout):
             taken = self._taken(tree, self._data_dir)
             commit = tree.repository.head() if tree else None
             if tree and commit:
-                branch = _branch(tree, source.branch)
+                branch = _branch(tree, source.branch, commit)
                 try:
                     committed = self._committed(tree.git, commit)
                     dirty = committed != {entry.path: entry.id for entry in taken}
@@ -271,15 +271,15 @@ def _entry(place: str, name: str) -> Entry | None:
     return Entry(name, "file", size=status.st_size)
 
 
-def _branch(tree: WorkTree, wanted: str | None) -> str | None:
+def _branch(tree: WorkTree, wanted: str | None, commit: str) -> str | None:
     branch = tree.repository.branch()
-    if wanted and branch != wanted:
-        raise DocsRepoError(
-            f"{tree.top} is on {branch or 'no branch'}, not on {wanted}. A folder is read as it "
-            "is: switch the branch there, or give its address as file://….",
-            "ref_missing",
-        )
-    return branch
+    if wanted in (None, branch) or (wanted and tree.repository.commit_of(wanted) == commit):
+        return branch or wanted
+    raise DocsRepoError(
+        f"{tree.top} is on {branch or 'no branch'}, not on {wanted}. A folder is read as it "
+        "is: check that out there, or give its address as file://….",
+        "ref_missing",
+    )
 
 
 def _public(tree: WorkTree, commit: str) -> str | None:

@@ -12,7 +12,7 @@ import re
 import shutil
 import subprocess
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -91,6 +91,11 @@ _SYMPTOMS: tuple[tuple[DocsRepoProblem, str, str], ...] = (
         "It is cloned again at the next ingest.",
     ),
     (
+        "fetch_failed",
+        r"^remote: fatal: |upload-pack: |on the remote side",
+        "The repository at this address lacks objects or is damaged: repair it, or clone it again.",
+    ),
+    (
         "local_clone_corrupt",
         r"bad object|is corrupt|corrupt loose object|unable to read tree|inflate: data stream"
         r"|bad tree object|missing blob|packfile .* (cannot be accessed|is corrupt)"
@@ -100,6 +105,7 @@ _SYMPTOMS: tuple[tuple[DocsRepoProblem, str, str], ...] = (
     ),
 )
 
+_PREFIX = re.compile(r"^(?:(?:fatal|error|remote|ssh): )+")
 _EXCEPTION = re.compile(r"git config --global --add safe\.directory .+")
 """The command that git suggests for trusting a repository of another user."""
 
@@ -137,11 +143,11 @@ class Git:
         try:
             output, errors = process.communicate(stdin, timeout=self.timeout)
         except subprocess.TimeoutExpired:
-            raise self.timed_out(arguments[0]) from None
+            raise self.timed_out(_command(arguments)) from None
         finally:
             process.end()
         if process.returncode:
-            raise self._failure_of(process, arguments[0], errors)
+            raise self._failure_of(process, _command(arguments), errors)
         return output
 
     def stream(
@@ -150,6 +156,7 @@ class Git:
         separator: bytes = b"\0",
         most: int | None = None,
         most_bytes: int = _MOST_BYTES,
+        online: bool = False,
     ) -> Iterator[bytes]:
         """Yield the records of one git command as they come. Raises DocsRepoError.
 
@@ -157,7 +164,7 @@ class Git:
         number of paths.
         """
         with TemporaryFile() as errors:
-            process = self.start(*arguments, errors=errors)
+            process = self.start(*arguments, online=online, errors=errors)
             late = threading.Event()
 
             def give_up() -> None:
@@ -252,21 +259,23 @@ class Git:
                 "not_trusted",
             )
         lines = [line for line in lines if not re.search(_UNHELPFUL, line)] or lines
-        fatal = [line for line in lines if re.match(r"(fatal|error|remote|ssh):", line)] or lines
-        reason = re.sub(r"^(fatal|error): ", "", fatal[-1]) if fatal else "git gave no reason"
+        # The first error is the cause of those after it, such as `early EOF`.
+        errors_of = [line for line in lines if re.match(r"(remote: )?(fatal|error):", line)]
+        said = [line for line in lines if re.match(r"(remote|ssh):", line)] or lines
+        reason = (errors_of[:1] or said[-1:] or ["git gave no reason"])[0]
         if self.remote and self.remote.token:
             reason = reason.replace(self.remote.token, "***")
         kind: DocsRepoProblem = "fetch_failed"
         cure = "Check the address and the network."
         for symptom_kind, pattern, symptom_cure in _SYMPTOMS:
             if symptom := next((line for line in lines if re.search(pattern, line)), None):
-                kind, cure, reason = symptom_kind, symptom_cure, re.sub(r"^\w+: ", "", symptom)
+                kind, cure, reason = symptom_kind, symptom_cure, symptom
                 break
         if not self.remote and kind != "too_large":
             cure = "Make a full clone in its place."
         elif self.fresh and kind in ("no_repository", "local_clone_corrupt"):
             kind, cure = "fetch_failed", "Repair the repository at this address."
-        reason = without_password(reason).rstrip(".")
+        reason = without_password(_PREFIX.sub("", reason)).rstrip(".")
         return DocsRepoError(f"git {command} on {self.place} failed: {reason}. {cure}", kind)
 
     def _environment(self, online: bool) -> dict[str, str]:
@@ -309,6 +318,11 @@ class Git:
             environment[f"GIT_CONFIG_KEY_{number}"] = key
             environment[f"GIT_CONFIG_VALUE_{number}"] = value
         return environment
+
+
+def _command(arguments: Sequence[str]) -> str:
+    """Return the name of the command, which options of git itself may precede."""
+    return next(a for a in arguments if not a.startswith("-") and "=" not in a)
 
 
 def algorithm_of(id_: str | None) -> str:

@@ -89,6 +89,11 @@ class Repository:
     def branch(self) -> str | None:
         return self._looking.text("symbolic-ref", "--quiet", "--short", "HEAD")
 
+    def commit_of(self, name: str) -> str | None:
+        """Id of the commit of a branch, a tag or a shortened id."""
+        wanted = f"{name}^{{commit}}"
+        return self._looking.text("rev-parse", "--verify", "--quiet", "--end-of-options", wanted)
+
     def remote_heads(self) -> list[str]:
         """Id of the newest commit of each branch of each remote, as of the last fetch."""
         listing = ("for-each-ref", "--format=%(objectname)", "refs/remotes")

@@ -1,6 +1,7 @@
 """The docs repo -> a checkout of it, whether it is a git remote or a local folder.
 
-A git address is read at the newest commit of its branch, a local folder with its files as they are.
+A git address is read at the newest commit of its branch, or at a tag or a commit, a local folder
+with its files as they are.
 """
 
 import re
@@ -9,11 +10,11 @@ from pathlib import Path
 
 from ingest.errors import DocsRepoError, SettingsError
 from ingest.repo.checkout import Checkout, File
-from ingest.repo.clone import newest_commit
 from ingest.repo.commit import CommitCheckout
 from ingest.repo.folder import FolderCheckout
 from ingest.repo.git import Git
 from ingest.repo.git_address import Remote
+from ingest.repo.tip import newest_commit
 from ingest.sources import DocsSource
 
 __all__ = ["Checkout", "File", "open_checkout"]
@@ -45,8 +46,8 @@ def probe_docs_repo(source: DocsSource, data_dir: Path) -> str:
         with FolderCheckout(place, source, data_dir) as checkout:
             return "; ".join((f"{place}, {len(checkout.files)} files", *checkout.warnings))
     git = Git(Path.cwd(), min(source.git_timeout, 30.0), place, fresh=True)
-    branch, commit = newest_commit(git, source.branch)
-    return f"{place.url}, branch {branch} at {commit[:10]}"
+    tip = newest_commit(git, source.branch, data_dir / "clone")
+    return f"{place.url}, {tip.label} at {tip.commit[:10]}"
 
 
 def _locate(source: DocsSource) -> Path | Remote:

@@ -11,7 +11,7 @@ _CAUSES = {
     "fetch_failed": "the docs repo cannot be read",
     "timeout": "the docs repo does not answer in time",
     "auth_failed": "the docs repo refuses the credentials",
-    "ref_missing": "the docs repo does not have the branch",
+    "ref_missing": "the docs repo does not have the branch, tag or commit",
     "root_missing": "the docs repo does not have the docs root",
     "local_clone_corrupt": "the clone of the docs repo is damaged",
     "no_repository": "the clone of the docs repo is damaged",

@@ -8,22 +8,21 @@ grow across restarts.
 import logging
 import os
 import queue
-import re
 import threading
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, datetime
 from typing import Any
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from apscheduler.events import EVENT_JOB_MISSED, JobExecutionEvent
 from apscheduler.schedulers.background import BackgroundScheduler
-from apscheduler.triggers.cron import CronTrigger
+from apscheduler.triggers.base import BaseTrigger
 
 from ingest.data_folder import own_again
 from ingest.embedding.embedder import Embedder
-from ingest.errors import DataFolderError, FootnoteError, IngestError, SettingsError
+from ingest.errors import DataFolderError, FootnoteError, IngestError
 from ingest.index import Index
 from ingest.pipeline.run import IngestProgress, ProgressListener
+from ingest.runs.cron import CronTimes, read_times
 from ingest.runs.outage import Outage
 from ingest.runs.record import IngestRuns, Reason
 from ingest.runs.runner import IngestStopped, Runner
@@ -40,7 +39,14 @@ STOP_SECONDS = 15.0
 """Seconds that ``stop`` waits for the current run."""
 
 _NEXT_TRY = "next try"
-_WEEKDAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat", "sun")
+
+
+class _Trigger(BaseTrigger):  # type: ignore[misc]  # the scheduler has no types
+    def __init__(self, times: CronTimes) -> None:
+        self._times = times
+
+    def get_next_fire_time(self, previous: datetime | None, now: datetime) -> datetime | None:
+        return self._times.after(previous or now)
 
 
 class Schedule:
@@ -49,7 +55,7 @@ class Schedule:
     def __init__(
         self, settings: IndexSettings, index: Index, *, embedder: Embedder | None = None
     ) -> None:
-        self._trigger = read_trigger(settings.ingest_at, settings.timezone)
+        self._trigger = _Trigger(read_times(settings.ingest_at, settings.timezone))
         self._index = index
         self._data_dir = settings.data_dir
         self._trouble = ""
@@ -224,68 +230,3 @@ def _logging() -> ProgressListener:
 def _unrecorded() -> Outage:
     """Return the outage of a data folder that cannot be written."""
     return Outage(datetime.now(UTC).isoformat(timespec="seconds"), 2, DataFolderError.__name__)
-
-
-def last_due(trigger: CronTrigger, now: datetime, within: timedelta) -> datetime | None:
-    """Return the last time of the trigger up to ``now``, at most ``within`` ago, or None."""
-    due, fire = None, trigger.get_next_fire_time(None, now - within)
-    while fire is not None and fire <= now:
-        due, fire = fire, trigger.get_next_fire_time(fire, now)
-    return due
-
-
-def read_trigger(at: str, timezone: str, setting: str = "FOOTNOTE_INGEST_AT") -> CronTrigger:
-    """Read ``HH:MM`` or five cron fields, in a time zone. Raises SettingsError."""
-    zone = _zone(timezone)
-    if clock := re.fullmatch(r"(\d{1,2}):(\d{2})", at.strip()):
-        minute, hour, day, month, weekday = clock[2], clock[1], "*", "*", "*"
-    else:
-        try:
-            minute, hour, day, month, weekday = at.split()
-        except ValueError:
-            raise _bad_time(at, setting) from None
-    try:
-        trigger = CronTrigger(
-            minute=minute,
-            hour=hour,
-            day=day,
-            month=month,
-            day_of_week=_weekdays(weekday),
-            timezone=zone,
-        )
-    except ValueError as error:
-        raise _bad_time(at, setting) from error
-    if trigger.get_next_fire_time(None, datetime.now(zone)) is None:
-        raise _bad_time(at, setting)  # such as the 31st of February
-    return trigger
-
-
-def _bad_time(at: str, setting: str) -> SettingsError:
-    return SettingsError(
-        f"{setting}: {at!r} is not a time of day. "
-        "Use a time such as 03:00, or five cron fields such as '30 2 * * 1-5'."
-    )
-
-
-def _zone(name: str) -> tzinfo:
-    if name.upper() == "UTC":
-        return UTC  # also where the system has no time zone data
-    try:
-        return ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
-        raise SettingsError(
-            f"FOOTNOTE_TIMEZONE: {name!r} is not a time zone. Use a name such as Europe/Berlin."
-        ) from error
-
-
-def _weekdays(field: str) -> str:
-    """Replace numbers by names: cron counts days from Sunday, APScheduler from Monday."""
-    days: list[str] = []
-    for part in field.lower().split(","):
-        span = re.fullmatch(r"([0-7])(?:-([0-7]))?(?:/(\d+))?", part)
-        if span is None:
-            days.append(part)
-        else:
-            first, last = int(span[1]), int(span[2] or (6 if span[3] else span[1]))
-            days += [_WEEKDAYS[day] for day in range(first, last + 1, int(span[3] or 1))]
-    return ",".join(days)

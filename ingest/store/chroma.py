@@ -14,7 +14,14 @@ from typing import Any
 import httpx
 from httpx import HTTPError
 
-from ingest.errors import FootnoteError, IndexDamaged, IndexLocked, IngestError, StoreAway
+from ingest.errors import (
+    FootnoteError,
+    IndexDamaged,
+    IndexLocked,
+    IngestError,
+    StoreAway,
+    VectorsLost,
+)
 from ingest.sources import ChromaServer
 from ingest.store.sqlite import LOCK_SECONDS, sound_trouble
 
@@ -203,7 +210,7 @@ def reading_errors(folder: Path, server: ChromaServer | None) -> Iterator[None]:
     try:
         yield
     except NotFoundError as error:
-        raise lost() from error
+        raise VectorsLost from error
     except BaseException as error:
         if isinstance(error, FootnoteError) or not _is_failure(error):
             raise
@@ -249,10 +256,6 @@ def _forget(identifier: str) -> None:
     """Drop a system that failed to start, or Chroma would hand it to the next client."""
     if identifier not in SharedSystemClient._identifier_to_refcount:
         SharedSystemClient._identifier_to_system.pop(identifier, None)
-
-
-def lost() -> IndexDamaged:
-    return IndexDamaged("The index has lost its vectors")
 
 
 def _damaged(reason: object) -> IndexDamaged:

@@ -1,11 +1,14 @@
 """Text -> the words that a keyword search matches, for rows and for queries alike.
 
 Scripts without blanks are cut into overlapping pairs of characters. Identifiers are taken whole and
-in parts, so that ``PAY-4031``, ``pay 4031`` and ``pay4031`` match each other.
+in parts, so that ``PAY-4031``, ``pay 4031`` and ``pay4031`` match each other. Letters that can be
+written in two ways are one letter.
 """
 
 import re
 from dataclasses import dataclass
+
+from ingest.letters import folded, plain
 
 _STOP_WORDS = """
     a an the and or of to in is are was were be been do does did i my me we our us you it its this
@@ -24,7 +27,8 @@ _IDENTIFIER = re.compile(
     r"|(?<![A-Z])[A-Z]{2,}+[a-z]+\w*"
 )
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
-_WORD = re.compile(r"\w+")
+_WORD = re.compile(r"[\w\u0300-\u0331]+")
+"""A word as FTS5 has it: these accents are part of it, and ignored."""
 _UNSPACED = re.compile(
     "[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]+"
 )
@@ -35,7 +39,7 @@ class QueryTerms:
     """The words of a query for the keyword index."""
 
     words: tuple[str, ...]
-    """Lower-case words without stop words, and pairs of characters of scripts without blanks."""
+    """Folded words without stop words, and pairs of characters of scripts without blanks."""
     identifiers: tuple[str, ...]
     """As written: ``PAY-4031``, ``max_retries``, ``KubePodCrashLooping``."""
     phrases: tuple[str, ...]
@@ -44,7 +48,7 @@ class QueryTerms:
 
 def identifiers(text: str) -> list[str]:
     """Return the distinct identifiers of a text, in order."""
-    return list(dict.fromkeys(_IDENTIFIER.findall(text)))
+    return list(dict.fromkeys(_IDENTIFIER.findall(plain(text))))
 
 
 def identifier_parts(text: str) -> str:
@@ -56,8 +60,8 @@ def identifier_parts(text: str) -> str:
 
 
 def row_text(text: str) -> str:
-    """Replace each run of a script without blanks by its overlapping pairs of characters."""
-    return _UNSPACED.sub(lambda run: f" {' '.join(_pairs(run.group()))} ", text)
+    """Fold the letters, and cut scripts without blanks into overlapping pairs of characters."""
+    return _UNSPACED.sub(lambda run: f" {' '.join(_pairs(run.group()))} ", folded(text))
 
 
 def query_terms(query: str) -> QueryTerms:
@@ -65,12 +69,12 @@ def query_terms(query: str) -> QueryTerms:
     names = identifiers(query)
     words: dict[str, None] = {}
     prefixes: dict[str, None] = {}
-    for run in _UNSPACED.findall(query):
+    letters = folded(query)
+    for run in _UNSPACED.findall(letters):
         (words if len(run) > 1 else prefixes).update(dict.fromkeys(_pairs(run)))
-    for word in _WORD.findall(_UNSPACED.sub(" ", query)):
-        lowered = word.lower()
-        if len(lowered) > 1 and lowered not in STOP_WORDS:
-            words[lowered] = None
+    for word in _WORD.findall(_UNSPACED.sub(" ", letters)):
+        if len(word) > 1 and word not in STOP_WORDS:
+            words[word] = None
     terms = dict(words)
     for identifier in names:
         terms.update(dict.fromkeys(part for part in _split(identifier) if len(part) > 1))

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ingest.documents import Chunk
+from ingest.errors import VectorsLost
 from ingest.sources import ChromaServer
 from ingest.store.chroma import (
     ChromaCollection,
@@ -22,7 +23,6 @@ from ingest.store.chroma import (
     CreateHNSWConfiguration,
     check_file,
     close_client,
-    lost,
     open_client,
     reading_errors,
     writing_errors,
@@ -142,7 +142,7 @@ def open_store(
     """
     with reading_errors(folder, server):
         if server is None and embedder is None and not folder.is_dir():
-            raise lost()  # Chroma would create an empty folder
+            raise VectorsLost  # Chroma would create an empty folder
         client = open_client(folder, server)
         try:
             if embedder is None:

@@ -13,8 +13,10 @@ import pytest
 from ingest.errors import DataFolderError, IndexDamaged, IndexLocked, IndexMissing
 from ingest.index import Index, folders, open_index, snapshot
 from ingest.index.folders import IndexFolder
+from ingest.pipeline.target import LOCAL_COLLECTION
 from ingest.settings import IndexSettings
 from ingest.store import chroma, sqlite
+from ingest.store.vectors import open_store
 from tests.ingest.pipeline.docs import LEDGER, ONCALL, PAY, Docs
 
 
@@ -86,6 +88,24 @@ def test_a_damaged_index_is_called_that_and_rebuilt_at_once_whoever_reads_it(
     with pytest.raises(IndexDamaged):
         docs.search("payout worker")
     assert asked == [True, True]
+
+
+def test_without_its_vectors_an_index_is_searched_by_words_and_rebuilt_at_once(
+    docs: Docs, caplog: pytest.LogCaptureFixture
+) -> None:
+    docs.index.close()
+    with open_store(live(docs).chroma, None, LOCAL_COLLECTION) as store:
+        store.drop()
+    docs.index = open_index(docs.settings, docs.embedder)
+    asked: list[bool] = []
+    docs.index.rebuild_by(lambda: asked.append(True))
+    for _ in range(2):
+        assert docs.index.search("payout worker").passages[0].id == "pay-0"
+    assert asked == [True]
+    assert "has lost its vectors" in caplog.text
+    report = docs.ingest()
+    assert "has lost its vectors: the index was rebuilt" in report.warnings[0]
+    assert min(p.distance for p in docs.index.search("payout worker").passages) < 1.0
 
 
 def test_a_command_that_reads_a_damaged_index_names_the_command_that_rebuilds_it(

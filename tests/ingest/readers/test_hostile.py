@@ -10,7 +10,7 @@ from ingest.errors import DocsRepoError, SettingsError
 from ingest.permalinks import permalink
 from ingest.repo.git_address import Remote
 from ingest.repo.owners import Owners
-from ingest.runs.schedule import read_trigger
+from ingest.runs.cron import read_times
 
 SECRET = "s3cr3t-t0ken"
 hosts = st.text(st.sampled_from("abc.-[]:@/%\n é"), max_size=12)
@@ -34,7 +34,7 @@ def test_any_owners_file_can_be_read(text: str, path: str) -> None:
     assert owner is None or owner
 
 
-@given(st.text(st.sampled_from("0123456789*/-,: montue"), max_size=20))
+@given(st.text(st.sampled_from("0123456789*/-,:#Lw montue"), max_size=20))
 def test_any_time_is_a_trigger_or_a_settings_error(text: str) -> None:
     with suppress(SettingsError):
-        read_trigger(text, "UTC")
+        read_times(text, "UTC")

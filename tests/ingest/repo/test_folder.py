@@ -199,6 +199,19 @@ def test_a_folder_on_another_branch_than_configured_is_refused(
     assert problem(error) == "ref_missing"
 
 
+def test_a_folder_may_stand_on_the_tag_or_commit_that_is_configured(
+    remote: DocsRemote, tmp_path: Path
+) -> None:
+    git(remote.work, "tag", "-m", "a release", "v1")
+    git(remote.work, "checkout", "--quiet", "--detach")
+    for name in ("v1", remote.head, remote.head[:9]):
+        with open_docs(docs_settings(tmp_path, str(remote.work), docs_branch=name)) as checkout:
+            assert checkout.revision.commit == remote.head
+            assert checkout.revision.branch == name
+    with open_docs(docs_settings(tmp_path, str(remote.work))) as checkout:
+        assert checkout.revision.branch is None
+
+
 def test_a_folder_outside_git_is_on_no_branch(tmp_path: Path) -> None:
     (tmp_path / "plain" / "docs").mkdir(parents=True)
     with pytest.raises(DocsRepoError, match="is not on branch release") as error:

@@ -156,6 +156,85 @@ def test_a_branch_that_is_not_there_is_named(remote: DocsRemote, tmp_path: Path)
     assert problem(error) == "ref_missing"
 
 
+def test_a_missing_name_is_answered_with_those_there_are(
+    remote: DocsRemote, tmp_path: Path
+) -> None:
+    git(remote.work, "tag", "release-1")
+    git(remote.work, "push", "--quiet", "origin", "release-1")
+    with pytest.raises(DocsRepoError, match=r"It has release-1, main\.") as error:
+        open_docs(docs_settings(tmp_path, remote.url, docs_branch="release1"))
+    assert problem(error) == "ref_missing"
+
+
+def test_the_default_branch_of_a_clone_is_its_own(remote: DocsRemote, tmp_path: Path) -> None:
+    clone = tmp_path / "clone-of-it"
+    git(tmp_path, "clone", "--quiet", remote.url, str(clone))
+    git(clone, "checkout", "--quiet", "-b", "trunk")
+    with open_docs(docs_settings(tmp_path, clone.as_uri())) as checkout:
+        assert checkout.revision.branch == "trunk"
+    with pytest.raises(DocsRepoError, match=r"\(its default branch is trunk\)"):
+        open_docs(docs_settings(tmp_path, clone.as_uri(), docs_branch="nosuch"))
+
+
+@pytest.mark.parametrize("kind", ["annotated", "light", "tag of a tag"])
+def test_a_tag_is_read_at_its_commit_and_followed_when_it_moves(
+    remote: DocsRemote, tmp_path: Path, kind: str
+) -> None:
+    def tag() -> str:
+        options = ["--force"] if kind == "light" else ["--force", "-m", "a release"]
+        git(remote.work, "tag", *options, "v1", "HEAD")
+        if kind == "tag of a tag":
+            git(remote.work, "tag", *options, "v1", "v1")
+        git(remote.work, "push", "--quiet", "--force", "origin", "v1")
+        return remote.head
+
+    options = docs_settings(tmp_path, remote.url, docs_branch="v1")
+    first = tag()
+    remote.write("docs/pay.md", "# Pay\n\nLater.\n")
+    remote.commit()
+    with open_docs(options) as checkout:
+        assert checkout.revision.commit == first
+        assert checkout.revision.branch == "v1"
+        assert texts(checkout)["pay.md"] == PAY
+    moved = tag()
+    with open_docs(options) as checkout:
+        assert checkout.revision.commit == moved
+        assert texts(checkout)["pay.md"] == "# Pay\n\nLater.\n"
+
+
+def test_a_branch_goes_before_a_tag_of_its_name(remote: DocsRemote, tmp_path: Path) -> None:
+    git(remote.work, "tag", "v1")
+    remote.write("docs/pay.md", "# Pay\n\nOn the branch.\n")
+    remote.commit()
+    git(remote.work, "push", "--quiet", "origin", "refs/tags/v1", "HEAD:refs/heads/v1")
+    with open_docs(docs_settings(tmp_path, remote.url, docs_branch="v1")) as checkout:
+        assert checkout.revision.commit == remote.head
+
+
+@pytest.mark.parametrize("length", [40, 9])
+@pytest.mark.parametrize("has_clone", [True, False])
+def test_a_commit_is_read_by_its_id(
+    remote: DocsRemote, tmp_path: Path, length: int, has_clone: bool
+) -> None:
+    first = remote.head
+    remote.write("docs/pay.md", "# Pay\n\nLater.\n")
+    remote.commit()
+    if has_clone:
+        open_docs(docs_settings(tmp_path, remote.url)).close()
+    options = docs_settings(tmp_path, remote.url, docs_branch=first[:length].upper())
+    for _ in range(2):
+        with open_docs(options) as checkout:
+            assert checkout.revision.commit == first
+            assert texts(checkout)["pay.md"] == PAY
+
+
+def test_a_commit_that_the_host_does_not_have_is_named(remote: DocsRemote, tmp_path: Path) -> None:
+    for id_ in ("0123456789" * 4, "0123456789"):
+        with pytest.raises(DocsRepoError, match=rf"{id_}.*FOOTNOTE_DOCS_BRANCH") as error:
+            open_docs(docs_settings(tmp_path, remote.url, docs_branch=id_))
+        assert problem(error) == "ref_missing"
+
+
 def test_a_remote_without_a_commit_is_said_to_be_empty(tmp_path: Path) -> None:
     remote = DocsRemote(tmp_path)
     with pytest.raises(DocsRepoError, match="no default branch with a commit") as error:

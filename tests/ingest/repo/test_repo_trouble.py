@@ -208,6 +208,39 @@ def test_what_ssh_complains_of_is_passed_on(
     assert says.rstrip(".").removeprefix("ssh: ") in str(error.value)
 
 
+def test_of_several_errors_the_first_is_the_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ssh = tmp_path / "ssh"
+    said = (
+        "remote: Counting objects",
+        "error: RPC failed; cannot reach https://me:s3cret@docs.example/x",
+        "fatal: early EOF",
+        "fatal: fetch-pack: invalid index-pack output",
+    )
+    ssh.write_text("#!/bin/sh\n" + "".join(f"echo '{line}' >&2\n" for line in said) + "exit 1\n")
+    ssh.chmod(0o755)
+    monkeypatch.setenv("GIT_SSH_COMMAND", str(ssh))
+    with pytest.raises(DocsRepoError) as error:
+        open_docs(docs_settings(tmp_path, "git@docs.example:acme/docs.git"))
+    assert problem(error) == "fetch_failed"
+    assert "failed: RPC failed; cannot reach https://docs.example/x. Check" in str(error.value)
+
+
+def test_an_address_that_lacks_objects_is_to_be_repaired(
+    remote: DocsRemote, tmp_path: Path
+) -> None:
+    blob = git(remote.work, "rev-parse", "HEAD:docs/pay.md")
+    (remote.work / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
+    with pytest.raises(
+        DocsRepoError, match=r"git fetch on .*repair it, or clone it again"
+    ) as error:
+        open_docs(docs_settings(tmp_path, remote.work.as_uri()))
+    assert problem(error) == "fetch_failed"
+    assert blob in str(error.value)
+    assert "the network" not in str(error.value)
+
+
 @pytest.mark.parametrize(
     "address",
     [

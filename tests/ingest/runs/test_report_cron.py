@@ -4,10 +4,9 @@ from collections.abc import Iterator
 from datetime import datetime
 
 import pytest
-from apscheduler.triggers.cron import CronTrigger
 
 from ingest.errors import SettingsError
-from ingest.runs.schedule import read_trigger
+from ingest.runs.cron import CronTimes, read_times
 from tests.cases import Json, Unknown, call, faults, remark, require, table
 from tests.reports import reports
 
@@ -20,14 +19,15 @@ class Seen:
     def __init__(self, setting: str, at: str, zone: str, start: str, expect: Json) -> None:
         self.setting, self.zone, self.expect = setting, zone, expect
         self.start = datetime.fromisoformat(start)
-        self.refusal, self.trigger = "", None
+        self.refusal = ""
+        self.times: CronTimes | None = None
         try:
-            self.trigger = self.read(at)
+            self.times = self.read(at)
         except SettingsError as error:
             self.refusal = str(error)
 
-    def read(self, at: str) -> CronTrigger:
-        return read_trigger(at, self.zone, self.setting)
+    def read(self, at: str) -> CronTimes:
+        return read_times(at, self.zone, self.setting)
 
 
 @pytest.mark.parametrize("case", reports("cron"))
@@ -46,11 +46,11 @@ def unmet(env: dict[str, str], expect: Json, from_: str = "2026-01-01T00:00:00+0
 
 def next_(seen: Seen, days: list[str]) -> Iterator[str]:
     """Days begin with their date; a refusal may do."""
-    if seen.trigger is None:
+    if seen.times is None:
         if "or" not in seen.expect:
             yield seen.refusal
         return
-    times = list(_times(seen.trigger, seen.start, len(days)))
+    times = list(_times(seen.times, seen.start, len(days)))
     if [f"{time:%Y-%m-%d %a}" for time in times] != [" ".join(day.split()[:2]) for day in days]:
         yield f"it comes {times}"
 
@@ -58,17 +58,16 @@ def next_(seen: Seen, days: list[str]) -> Iterator[str]:
 def same_as(seen: Seen, words: str) -> Iterator[str]:
     """As the cron fields that come before the comma of the words."""
     other = seen.read(words.split(", ")[0])
-    if seen.trigger is None:
+    if seen.times is None:
         yield seen.refusal
-    elif list(_times(seen.trigger, seen.start, 8)) != list(_times(other, seen.start, 8)):
+    elif list(_times(seen.times, seen.start, 8)) != list(_times(other, seen.start, 8)):
         yield "it comes at other times"
 
 
-def _times(trigger: CronTrigger, start: datetime, count: int) -> Iterator[datetime]:
-    time = None
+def _times(times: CronTimes, start: datetime, count: int) -> Iterator[datetime]:
     for _ in range(count):
-        time = trigger.get_next_fire_time(time, time or start)
-        yield time
+        start = times.after(start) or start
+        yield start
 
 
 CHECKS = table(next_, same_as) | {"or": remark, "why": remark}

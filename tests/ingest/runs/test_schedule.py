@@ -3,18 +3,16 @@
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
-from zoneinfo import ZoneInfo
 
 import pytest
 
 from ingest.data_folder import own_data_folder
-from ingest.errors import SettingsError
 from ingest.index import open_index
 from ingest.runs.outage import Outage
 from ingest.runs.record import IngestRun, IngestRuns
-from ingest.runs.schedule import Schedule, last_due, read_trigger
+from ingest.runs.schedule import Schedule
 from ingest.runs.state import read_state
 from ingest.settings import IndexSettings
 from tests.ingest.embedding.hashing import HashingEmbedder
@@ -218,64 +216,3 @@ def test_a_run_that_waits_for_a_confirmation_is_not_tried_again(tmp_path: Path, 
         assert outage.kind == "LargeDeletion"
         assert schedule._scheduler.get_job("next try") is None
         assert read_state(IndexSettings(data_dir=tmp_path / "data"))["outage"]["attempts"] == 1
-
-
-@pytest.mark.parametrize(
-    ("at", "zone", "expected"),
-    [
-        ("03:00", "UTC", "2026-03-02T03:00:00+00:00"),
-        ("3:15", "Europe/Berlin", "2026-03-02T03:15:00+01:00"),
-        ("30 2 * * *", "America/New_York", "2026-03-02T02:30:00-05:00"),
-        ("0 */6 * * *", "UTC", "2026-03-01T18:00:00+00:00"),
-        ("0 4 * * 1-5", "UTC", "2026-03-02T04:00:00+00:00"),
-        ("0 4 * * 0", "UTC", "2026-03-08T04:00:00+00:00"),
-        ("0 4 * * 7", "UTC", "2026-03-08T04:00:00+00:00"),
-        ("0 4 * * 5-7", "UTC", "2026-03-06T04:00:00+00:00"),
-        ("0 4 * * tue,4", "UTC", "2026-03-03T04:00:00+00:00"),
-        ("0 4 1 * *", "UTC", "2026-04-01T04:00:00+00:00"),
-    ],
-)
-def test_times_are_read_as_cron_means_them(at: str, zone: str, expected: str) -> None:
-    sunday_noon = datetime(2026, 3, 1, 12, 30, tzinfo=UTC if zone == "UTC" else ZoneInfo(zone))
-    fire = read_trigger(at, zone).get_next_fire_time(None, sunday_noon)
-    assert fire.isoformat() == expected
-
-
-@pytest.mark.parametrize(
-    "at", ["25:00", "3am", "0 4 * *", "0 4 * * 9", "0 4 31 2 *", "", "* * * * * *"]
-)
-def test_a_time_that_is_none_is_named(at: str) -> None:
-    with pytest.raises(SettingsError, match="FOOTNOTE_INGEST_AT"):
-        read_trigger(at, "UTC")
-
-
-def test_a_time_of_another_setting_is_named_by_that_setting() -> None:
-    with pytest.raises(SettingsError, match="FOOTNOTE_DIGEST_AT: 'soon' is not a time"):
-        read_trigger("soon", "UTC", "FOOTNOTE_DIGEST_AT")
-
-
-@pytest.mark.parametrize(
-    ("now", "due"),
-    [
-        ("2026-03-02T08:59:59", None),
-        ("2026-03-02T09:00:00", "2026-03-02T09:00:00"),
-        ("2026-03-03T08:00:00", "2026-03-02T09:00:00"),
-        ("2026-03-03T09:00:01", None),
-    ],
-)
-def test_what_was_due_last_is_found_again_for_a_while(now: str, due: str | None) -> None:
-    mondays = read_trigger("0 9 * * 1", "UTC")
-    found = last_due(mondays, datetime.fromisoformat(f"{now}+00:00"), timedelta(hours=24))
-    assert (found and found.isoformat()) == (due and f"{due}+00:00")
-
-
-def test_of_several_times_the_newest_is_the_last() -> None:
-    now = datetime(2026, 3, 2, 9, 31, tzinfo=UTC)
-    found = last_due(read_trigger("*/10 * * * *", "UTC"), now, timedelta(hours=24))
-    assert found == now.replace(minute=30)
-
-
-@pytest.mark.parametrize("zone", ["Mars/Base", "", "../etc/passwd"])
-def test_a_time_zone_that_is_none_is_named(zone: str) -> None:
-    with pytest.raises(SettingsError, match="FOOTNOTE_TIMEZONE"):
-        read_trigger("03:00", zone)
