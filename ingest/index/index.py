@@ -8,10 +8,9 @@ process or another.
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from ingest.config_file import DocsCollection, read_collections, read_config_file
 from ingest.documents import (
@@ -22,7 +21,6 @@ from ingest.documents import (
     Origin,
     Passage,
     Place,
-    Revision,
     SearchResult,
 )
 from ingest.embedding.embedder import Embedder, open_embedder
@@ -31,6 +29,7 @@ from ingest.index.calibration import threshold
 from ingest.index.completeness import Growth
 from ingest.index.confidence import confidence
 from ingest.index.filters import Filters, Membership, from_docs_root, spelled_like
+from ingest.index.index_status import IndexStatus
 from ingest.index.live import LiveIndex
 from ingest.index.metadata import LastIngest
 from ingest.index.other_places import places_of
@@ -41,38 +40,12 @@ from ingest.index.snapshot import COLLECTION, OpenFolder, Snapshot
 from ingest.letters import composed
 from ingest.permalinks import permalink
 from ingest.settings import IndexSettings
-from ingest.store.document_tables import DocumentTables, StoredDocument
+from ingest.store.document_rows import StoredDocument
+from ingest.store.document_tables import DocumentTables
 from ingest.store.vectors import batches
 
 READ_AT_ONCE = 32
 """Number of passages in one read."""
-
-
-@dataclass(frozen=True, slots=True)
-class IndexStatus:
-    """Size and age of the index; zeros and None before the first ingest."""
-
-    revision: Revision | None = None
-    ingested_at: datetime | None = None
-    documents: int = 0
-    chunks: int = 0
-    differing: int = 0
-    """Documents of another revision: a run is writing them, or one did not end well."""
-    collection: str | None = None
-    embedder: str | None = None
-    growth: Growth | None = None
-    """What the first ingest has done so far; None if nothing notable is missing."""
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "revision": self.revision.name if self.revision else None,
-            "ingested_at": self.ingested_at.isoformat() if self.ingested_at else None,
-            "documents": self.documents,
-            "chunks": self.chunks,
-            "documents_of_another_revision": self.differing,
-            "collection": self.collection,
-            "embedder": self.embedder,
-        } | ({"growth": self.growth.to_json()} if self.growth else {})
 
 
 class Index:
@@ -158,8 +131,10 @@ class Index:
         )
         taken = _taken(live.tables, ranking.hits, k, budget)
         if snapshot.growth:
-            self._ask_for(live.tables, snapshot, [hit.row for hit, _passage in taken])
-        places = places_of(live.tables, [hit.row for hit, _p in taken], self._is_in_scope)
+            self._ask_for(live.tables, snapshot, rows)
+        places = places_of(
+            live.tables, [hit.row for hit, _p in taken], lambda path: self._is_in_scope(path, shown)
+        )
         passages = tuple(
             replace(
                 self._complete(passage, shown, places[hit.row]),

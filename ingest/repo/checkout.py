@@ -157,6 +157,10 @@ class Selection:
             return without_reader(entry.path)
         return reason
 
+    def is_page_link(self, skipped: Skipped) -> bool:
+        """Return True for a link that would be a page if it were a file."""
+        return skipped.reason == _LINK and self._reason_against(Entry(skipped.path, "file")) is None
+
     def _size_reason(self, entry: Entry) -> str | None:
         return self.too_large(entry.size, None if is_page(entry) else LARGEST)
 
@@ -175,10 +179,6 @@ class Selection:
 def is_page(entry: Entry) -> bool:
     """Return True if the name alone makes a file a page."""
     return form_of(entry.path) == "page"
-
-    def is_page_link(self, skipped: Skipped) -> bool:
-        """Return True for a link that would be a page if it were a file."""
-        return skipped.reason == _LINK and self._reason_against(Entry(skipped.path, "file")) is None
 
 
 def root_parts(docs_root: str) -> tuple[str, ...]:
