@@ -1,51 +1,54 @@
-"""The vectors of all chunks in memory: a query vector in, the nearest rows out, exactly.
+"""The vectors of all chunks: a query vector in, the nearest rows out, exactly.
 
 A matrix never changes: a change of the index makes a new one, and a running search keeps its own.
+Both read the same file of vectors.
 """
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
+from ingest.index.vector_file import VectorFile
 from ingest.store.document_tables import DocumentTables
 from ingest.store.vectors import READ_BATCH, Store, Vectors, batches
 
 Rows = npt.NDArray[np.int64]
 
-BLOCK = 8_192
-"""Maximum number of lines of a block that grows."""
+SPARSE = 0.5
+"""With a smaller share of vectors in use, a file is written anew."""
 
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """One line per chunk that has a vector, in any order. Lines lie in blocks.
-
-    A change replaces the blocks that it touches and no others, so it needs no second copy of all.
-    """
+    """One line per chunk that has a vector, in any order."""
 
     rows: Rows
     documents: Rows
     """Number of the document that each row belongs to."""
-    blocks: tuple[Vectors, ...]
+    places: Rows
+    """Number of each line's vector in the file, ascending."""
     sorter: Rows
     """Lines in ascending order of their rows."""
+    vectors: VectorFile
 
     @classmethod
-    def of(cls, rows: Rows, documents: Rows, blocks: Sequence[Vectors]) -> "Matrix":
-        return cls(rows, documents, tuple(blocks), np.argsort(rows))
+    def of(cls, rows: Rows, documents: Rows, places: Rows, vectors: VectorFile) -> "Matrix":
+        return cls(rows, documents, places, np.argsort(rows), vectors)
 
     @classmethod
-    def empty(cls) -> "Matrix":
-        no_rows = np.empty(0, dtype=np.int64)
-        return cls.of(no_rows, no_rows, ())
+    def empty(cls, folder: Path) -> "Matrix":
+        """Return a matrix whose vectors will lie in a file of this folder."""
+        nothing = np.empty(0, dtype=np.int64)
+        return cls.of(nothing, nothing, nothing, VectorFile(folder))
 
     def similarities(self, query: Vectors) -> Vectors:
         """Cosine similarity of every line to the query, whose vector has unit length."""
-        if not self.blocks:
-            return np.empty(0, dtype=np.float32)
-        return np.concatenate([block @ query for block in self.blocks])
+        size = int(self.places[-1]) + 1 if len(self.places) else 0
+        similarities: Vectors = self.vectors.similarities(query, size)[self.places]
+        return similarities
 
     def positions(self, rows: Sequence[int]) -> list[int | None]:
         """Line of each row; None for a row that the matrix does not have."""
@@ -56,39 +59,31 @@ class Matrix:
             for row, line in zip(rows, lines, strict=True)
         ]
 
+    def vector(self, line: int) -> Vectors:
+        return self.vectors.vector(int(self.places[line]))
+
     def without(self, gone: npt.NDArray[np.bool_]) -> "Matrix":
         """Return the matrix without these lines."""
         if not gone.any():
             return self
-        blocks, first = [], 0
-        for block in self.blocks:
-            left = ~gone[first : first + len(block)]
-            first += len(block)
-            if left.any():
-                blocks.append(block if left.all() else block[left])
-        return Matrix.of(self.rows[~gone], self.documents[~gone], blocks)
+        left = Matrix.of(self.rows[~gone], self.documents[~gone], self.places[~gone], self.vectors)
+        return left._written_anew() if len(left.rows) < SPARSE * self.vectors.size else left
 
-    def joined(self, others: Sequence["Matrix"]) -> "Matrix":
-        """Return a matrix with the lines of all; small blocks become one."""
-        blocks = list(self.blocks)
-        for block in (block for other in others for block in other.blocks):
-            if blocks and len(blocks[-1]) + len(block) <= BLOCK:
-                blocks[-1] = np.concatenate([blocks[-1], block])
-            else:
-                blocks.append(block)
+    def joined(self, rows: Rows, documents: Rows) -> "Matrix":
+        """Return the matrix with these lines, whose vectors are the newest of the file."""
+        first = self.vectors.size - len(rows)
         return Matrix.of(
-            np.concatenate([self.rows, *(other.rows for other in others)]),
-            np.concatenate([self.documents, *(other.documents for other in others)]),
-            blocks,
+            np.concatenate([self.rows, rows]),
+            np.concatenate([self.documents, documents]),
+            np.concatenate([self.places, np.arange(first, self.vectors.size)]),
+            self.vectors,
         )
 
-    def vector(self, line: int) -> Vectors:
-        for block in self.blocks:
-            if line < len(block):
-                vector: Vectors = block[line]
-                return vector
-            line -= len(block)
-        raise IndexError(line)
+    def _written_anew(self) -> "Matrix":
+        vectors = VectorFile(self.vectors.folder)
+        for lines in batches(range(len(self.rows)), READ_BATCH):
+            vectors.append(np.stack([self.vector(line) for line in lines]))
+        return Matrix.of(self.rows, self.documents, np.arange(vectors.size), vectors)
 
 
 def best(scores: Vectors, limit: int, allowed: npt.NDArray[np.bool_] | None) -> list[int]:
@@ -111,26 +106,32 @@ def brought_up_to_date(matrix: Matrix, tables: DocumentTables, store: Store | No
     rows = np.asarray(tables.embedded.rows(), dtype=np.int64)
     new = np.setdiff1d(rows, matrix.rows, assume_unique=True).tolist()
     matrix = matrix.without(~np.isin(matrix.rows, rows, assume_unique=True))
-    if store is None or not new:
+    if store is None:
         return matrix
-    return matrix.joined([_read(batch, tables, store) for batch in batches(new, READ_BATCH)])
+    read = [
+        line
+        for batch in batches(new, READ_BATCH)
+        for line in _read(batch, tables, store, matrix.vectors)
+    ]
+    if not read:
+        return matrix
+    lines = np.asarray(read, dtype=np.int64)
+    return matrix.joined(lines[:, 0], lines[:, 1])
 
 
-def _read(rows: Collection[int], tables: DocumentTables, store: Store) -> Matrix:
+def _read(
+    rows: Collection[int], tables: DocumentTables, store: Store, vectors: VectorFile
+) -> list[tuple[int, int]]:
+    """Append the vectors of these rows to the file; return row and document of each."""
     origins = tables.origins(rows)
     stored = store.vectors([id_ for _document, id_, _hash in origins.values()])
     # A killed run can leave a vector of another text under this id until the next run: such a
     # chunk is searched by words only.
-    sound = [
-        (row, document, stored[id_][1])
+    sound = {
+        row: (document, id_)
         for row, (document, id_, hash_) in sorted(origins.items())
         if id_ in stored and stored[id_][0] == hash_
-    ]
-    if not sound:
-        return Matrix.empty()
-    numbers, documents, vectors = zip(*sound, strict=True)
-    return Matrix.of(
-        np.asarray(numbers, dtype=np.int64),
-        np.asarray(documents, dtype=np.int64),
-        [np.asarray(vectors, dtype=np.float32)],
-    )
+    }
+    if sound:
+        vectors.append(np.stack([stored[id_][1] for _document, id_ in sound.values()]))
+    return [(row, document) for row, (document, _id) in sound.items()]

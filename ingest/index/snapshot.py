@@ -121,7 +121,7 @@ class OpenFolder:
 
     def _take(self, generation: int, previous: Snapshot | None) -> Snapshot:
         meta = self.tables.meta()
-        matrix = previous.matrix if previous else Matrix.empty()
+        matrix = previous.matrix if previous else Matrix.empty(self.folder.path)
         until = math.inf
         self.lost = None
         try:

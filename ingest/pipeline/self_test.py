@@ -131,7 +131,7 @@ def ask(
 ) -> SelfTestOutcome:
     """Search the index in ``target``, whether or not it is live."""
     tables = target.tables
-    matrix = brought_up_to_date(Matrix.empty(), tables, target.store)
+    matrix = brought_up_to_date(Matrix.empty(target.folder.path), tables, target.store)
     snapshot = snapshot_of(tables, tables.generation(), matrix, tables.meta())
     hits: set[str] = set()
     for done, question in enumerate(questions.questions):

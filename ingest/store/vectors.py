@@ -2,7 +2,7 @@
 
 Chroma stores the vectors but does not search them. Every passage needs its exact distance, even one
 that only the keyword index returned, and a filter must not cost more than the search itself. A scan
-over vectors in memory (``ingest.index.matrix``) gives both within milliseconds at the size of a
+over all vectors (``ingest.index.matrix``) gives both within milliseconds at the size of a
 docs repo, where Chroma's own filtered query takes a hundred. Reading by id also returns what
 another process wrote.
 """

@@ -167,7 +167,9 @@ def _windows(docs: Path, folder: Path, embedder: Embedder) -> tuple[DocumentTabl
     rows = tables.rows()
     origins = tables.origins(rows)
     documents = np.asarray([origins[row][0] for row in rows])
-    return tables, Matrix.of(np.asarray(rows), documents, [np.load(kept)])
+    matrix = Matrix.empty(folder)
+    matrix.vectors.append(np.load(kept))
+    return tables, matrix.joined(np.asarray(rows), documents)
 
 
 def _windows_of(page: Path, docs: Path) -> Iterator[Chunk]:
