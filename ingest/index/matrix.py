@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from ingest.index.vector_file import VectorFile
 from ingest.store.document_tables import DocumentTables
+from ingest.store.vector_file import VectorFile
 from ingest.store.vectors import READ_BATCH, Store, Vectors, batches
 
 Rows = npt.NDArray[np.int64]
