@@ -18,6 +18,7 @@ from ingest.embedding.embedder import Embedder, TokenEmbedder
 from ingest.embedding.late_interaction import packed
 from ingest.errors import DocsRepoError, EmbedderError
 from ingest.index.completeness import READING
+from ingest.pipeline.free_memory import give_back
 from ingest.pipeline.plan import Plan, PlannedFile
 from ingest.pipeline.reading import ReadDocument, Reading
 from ingest.pipeline.reuse import StoredVectors
@@ -110,6 +111,7 @@ class Writing:
             self._write(sound, vectors, changed)
             written += len(documents)
             self._listen("write", written, total)
+            give_back()
 
     def delete(self, plan: Plan) -> None:
         """Delete documents without a readable file, and all that has lost its document."""
