@@ -8,7 +8,7 @@ from mimetypes import guess_type
 from ingest.readers.shown_part import Include
 from ingest.repo import Checkout
 from ingest.repo.checkout import Entry
-from ingest.repo.repo_paths import OUTSIDE, NotInRepo, follow, from_top
+from ingest.repo.repo_paths import OUTSIDE, NotInRepo, follow, from_top, has_folder
 
 FOLDERS = ("_includes", "includes", "_partials", "partials", "_snippets", "snippets", "examples")
 """Folders of a site, at any height above a page, that hold what pages include."""
@@ -31,6 +31,7 @@ class IncludePaths:
             name = posixpath.basename(path)
             for key in (name, posixpath.splitext(name)[0]):
                 self._by_name.setdefault(_folded(key).removeprefix("template:"), path)
+        self._shared: dict[str, list[str]] = {}
 
     def entry(self, include: Include, page: str) -> Entry:
         """Return the file that a page, given from the docs root, includes. Raises NotInRepo."""
@@ -59,12 +60,19 @@ class IncludePaths:
         if include.searches:
             relative = _LEADING.sub("", target, count=1)
             above = [folder, *_above(folder)]
-            yield from (posixpath.join(place, relative) for place in above)
-            for place in above:
-                yield from (posixpath.join(place, name, relative) for name in FOLDERS)
+            shared = (shared for place in above for shared in self._shared_folders(place))
+            for place in (*above, *shared):
+                yield posixpath.join(place, relative)
             path = self._by_name.get(_folded(posixpath.basename(relative)))
             if path and _ends_with(path, relative):
                 yield path
+
+    def _shared_folders(self, place: str) -> list[str]:
+        """Folders in a place that hold what pages include."""
+        if place not in self._shared:
+            named = (posixpath.join(place, name) for name in FOLDERS)
+            self._shared[place] = [path for path in named if has_folder(self._checkout, path)]
+        return self._shared[place]
 
 
 def _ends_with(path: str, end: str) -> bool:

@@ -22,14 +22,17 @@ OUTSIDE = "outside the repository"
 
 def follow(checkout: Checkout, path: str) -> Entry:
     """Return the file at a path from the top of the repo. Raises NotInRepo."""
-    walk = _Walk(checkout)
-    walk.add(path)
-    for _step in range(_MOST_STEPS):
-        if not walk.waiting:
-            break
-        if entry := walk.step():
-            return entry
+    if entry := _Walk(checkout).to_end(path):
+        return entry
     raise NotInRepo(MISSING)
+
+
+def has_folder(checkout: Checkout, path: str) -> bool:
+    """Return True if a path from the top of the repo names a folder."""
+    try:
+        return _Walk(checkout).to_end(path) is None
+    except NotInRepo:
+        return False
 
 
 class _Walk:
@@ -39,17 +42,27 @@ class _Walk:
         self._checkout = checkout
         self._place: list[str] = []
         self._links = 0
-        self.waiting: list[str] = []
+        self._waiting: list[str] = []
 
-    def add(self, path: str) -> None:
+    def to_end(self, path: str) -> Entry | None:
+        """Follow a path; return its file, None if it names a folder. Raises NotInRepo."""
+        self._add(path)
+        for _step in range(_MOST_STEPS):
+            if not self._waiting:
+                return None
+            if entry := self._step():
+                return entry
+        raise NotInRepo(MISSING)
+
+    def _add(self, path: str) -> None:
         """Put the names of a path before those that wait. Raises NotInRepo."""
         if path.startswith("/"):
             raise NotInRepo(OUTSIDE)
-        self.waiting += path.split("/")[::-1]
+        self._waiting += path.split("/")[::-1]
 
-    def step(self) -> Entry | None:
+    def _step(self) -> Entry | None:
         """Follow one name; return the file that the last one names. Raises NotInRepo."""
-        name = self.waiting.pop()
+        name = self._waiting.pop()
         if name == "..":
             if not self._place:
                 raise NotInRepo(OUTSIDE)
@@ -67,10 +80,10 @@ class _Walk:
             target = self._checkout.link(entry)
             if self._links > _MOST_LINKS or target is None:
                 raise NotInRepo(MISSING)
-            self.add(target)
+            self._add(target)
         elif entry.kind == "folder":
             self._place.append(name)
-        elif entry.kind == "file" and not any(self.waiting):
+        elif entry.kind == "file" and not any(self._waiting):
             return entry
         else:
             raise NotInRepo(MISSING)

@@ -28,7 +28,7 @@ from tests.bench.docs import QUESTIONS, REAL, SAMPLES
 from tests.bench.measure import disk_mb, peak_mb, seconds
 from tests.ingest.embedding.hashing import HashingEmbedder
 
-CHUNKS_A_CHARACTER = 1 / 300
+CHUNKS_A_CHARACTER = 1 / 585
 """Rough number of chunks per character of the corpus."""
 _SYLLABLES = ("ba", "do", "fe", "gi", "ku", "la", "mo", "ne", "pi", "ra", "so", "tu", "ve", "wi")
 
