@@ -141,6 +141,16 @@ def test_parts_of_a_large_table_repeat_its_head() -> None:
     assert chunks[1].text.split("\n")[2] == rows[chunks[1].lines[0] - 3]
 
 
+def test_a_list_that_is_too_long_for_the_embedder_alone_is_cut_between_items() -> None:
+    items = [f"- item {n:02d} of a list of parts" for n in range(25)]
+    text = "\n".join(items)
+    assert len(text) < TARGET
+    assert not fits(text)
+    chunks = chunks_of(text)
+    assert len(chunks) > 1
+    assert "\n".join(chunk.text for chunk in chunks) == text
+
+
 @pytest.mark.parametrize("word", ["x", "QUJD+/", "deadbeef"])
 @pytest.mark.parametrize("path", ["page.md", "page.txt"])
 def test_a_file_encoded_as_letters_does_not_crowd_the_index(word: str, path: str) -> None:
