@@ -141,13 +141,13 @@ def test_parts_of_a_large_table_repeat_its_head() -> None:
     assert chunks[1].text.split("\n")[2] == rows[chunks[1].lines[0] - 3]
 
 
-def test_a_list_that_is_too_long_for_the_embedder_alone_is_cut_between_items() -> None:
-    items = [f"- item {n} of a list, {'and more ' * 6}end" for n in range(10)]
-    text = "\n".join(items)
+def test_code_and_its_opening_line_that_only_the_embedder_finds_too_long_are_cut() -> None:
+    opening, code = "word " * 60 + "as follows:", "run --fast " * 38 + "--now"
+    text = f"{opening}\n\n```\n{code}\n```"
     assert len(text) < TARGET
-    chunks = chunks_of(text)
-    assert len(chunks) > 1
-    assert "\n".join(chunk.text for chunk in chunks) == text
+    joined = "\n".join(chunk.text for chunk in chunks_of(text))
+    assert opening in joined
+    assert code in joined
 
 
 @pytest.mark.parametrize("word", ["x", "QUJD+/", "deadbeef"])
