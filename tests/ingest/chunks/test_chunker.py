@@ -141,13 +141,13 @@ def test_parts_of_a_large_table_repeat_its_head() -> None:
     assert chunks[1].text.split("\n")[2] == rows[chunks[1].lines[0] - 3]
 
 
-def test_code_and_its_opening_line_that_only_the_embedder_finds_too_long_are_cut() -> None:
-    opening, code = "word " * 60 + "as follows:", "run --fast " * 38 + "--now"
-    text = f"{opening}\n\n```\n{code}\n```"
+def test_an_item_that_only_the_embedder_finds_too_long_is_cut_between_its_paragraphs() -> None:
+    first, second = "before " * 50 + "all", "behind " * 50 + "all"
+    text = f"1. {first}\n\n   {second}"
     assert len(text) < TARGET
-    joined = "\n".join(chunk.text for chunk in chunks_of(text))
-    assert opening in joined
-    assert code in joined
+    chunks = chunks_of(text)
+    assert [first in chunk.text for chunk in chunks] == [True, False]
+    assert [second in chunk.text for chunk in chunks] == [False, True]
 
 
 @pytest.mark.parametrize("word", ["x", "QUJD+/", "deadbeef"])
