@@ -28,6 +28,12 @@ FEW = 60
 """With at most this many results, those that differ between editions follow at the end."""
 JUST_BEHIND = 0.999
 """Factor for a score that has to be lower than another one."""
+SAYS_MORE = 1.2
+"""Factor by which an edition has to match the words better than the one that stands for it."""
+WITH_CURRENT = 3
+"""Number of results in the version that the question names that the current text follows."""
+GONE_WEIGHT = 0.9
+"""Factor for the score of a page that the current version no longer has."""
 
 
 @dataclass(slots=True)
@@ -41,6 +47,8 @@ class Candidates:
     """Rows that the caller has seen: their texts are left out, wherever they are."""
     facts: dict[int, ChunkFacts] = field(default_factory=dict)
     _seen: set[int] | None = None
+    _beside: dict[int, int] = field(default_factory=dict)
+    """Row -> the row that stands for it, if it says more of what the query asks for."""
 
     def by_meaning(self, aim: Vectors, depth: int) -> Scores:
         """Similarity by row, for the rows with the nearest ``depth`` texts."""
@@ -65,9 +73,13 @@ class Candidates:
         while True:
             matching = self.tables.keywords.match(phrases, limit, documents)
             stand_in = self.choice.stand_in([row for row, _score in matching])
+            own = dict(matching)
             scores: dict[int, float] = {}
             for row, score in matching:
-                scores.setdefault(stand_in[row], score)
+                other = stand_in[row]
+                scores.setdefault(other, score)
+                if other != row and score > SAYS_MORE * own.get(other, 0.0):
+                    self._beside.setdefault(row, other)
             kept = self._distinct(scores, depth)
             if len(matching) < limit or len(self._contents(kept)) >= SCARCE * depth:
                 return Scores.of(kept, is_cut=len(matching) == limit or len(kept) < len(scores))
@@ -116,18 +128,20 @@ class Candidates:
 
     def behind_current(self, ranked: Sequence[tuple[int, float]]) -> list[tuple[int, float]]:
         """Put what only another edition says behind what the leading edition of its page says."""
-        page = {row: self.choice.page_of(self.facts[row].document) for row, _score in ranked}
-        behind = {row for row in page if self.choice.is_behind(self.facts[row].document)}
-        if not behind:
-            return list(ranked)
-        lowest: dict[int, float] = {}
-        for row, score in ranked:
-            if row not in behind:
-                lowest.setdefault(page[row], score)
+        documents = {row: self.facts[row].document for row, _score in ranked}
+        behind = {row for row, document in documents.items() if self.choice.is_behind(document)}
         scores = {
-            row: min(score, JUST_BEHIND * lowest.get(page[row], score)) if row in behind else score
+            row: score * (GONE_WEIGHT if self.choice.is_gone(documents[row]) else 1.0)
             for row, score in ranked
         }
+        leading: dict[int, int] = {}
+        for row in scores:
+            if row not in behind:
+                leading.setdefault(self.choice.page_of(documents[row]), row)
+        for row in behind:
+            leader = leading.get(self.choice.page_of(documents[row]))
+            if leader is not None:
+                scores[leader] = max(scores[leader], scores[row] / JUST_BEHIND)
         return sorted(scores.items(), key=lambda item: (-item[1], item[0] in behind, item[0]))
 
     def differing(self, ranked: Sequence[tuple[int, float]]) -> list[tuple[int, float]]:
