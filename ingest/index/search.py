@@ -123,7 +123,7 @@ def rank(
     facts = candidates.facts
 
     similarity = _similarities(snapshot, vector, {*by_meaning.by_number, *by_keyword.by_number})
-    document_of = {row: facts[row].document for row in similarity}
+    document_of = {row: candidates.choice.leader_of(facts[row].document) for row in similarity}
     by_document = candidates.documents(phrases, DOCUMENT_DEPTH, documents)
     scores = fuse(by_meaning, by_keyword)
     matching = list(by_keyword.by_number)
