@@ -126,6 +126,30 @@ class Candidates:
                 return Scores.of(scores, is_cut=len(matching) == limit)
             limit *= AGAIN
 
+    def with_others(self, ranked: Sequence[tuple[int, float]]) -> list[tuple[int, float]]:
+        """Let texts for which a result stands follow it at once, where the query may mean them.
+
+        An older text may hold the number that is asked for. A number that looks like a version
+        may mean something else: then the current text answers.
+        """
+        scores = dict(ranked)
+        following: dict[int, int] = {
+            row: other for row, other in self._beside.items() if other in scores
+        }
+        leaders = [row for row, _score in ranked[:WITH_CURRENT]]
+        kin = self.choice.kin_of(leaders) if self.choice.version else []
+        self._look_up([other for _row, others in kin for other in others])
+        for row, others in kin:
+            following.setdefault(min(others, key=self._newest_first), row)
+        self._look_up(following)
+        known = {self.facts[row].content for row in scores} | self._seen_contents()
+        for row, other in following.items():
+            facts = self.facts.get(row)
+            if facts and self.choice.allows(facts.document) and facts.content not in known:
+                known.add(facts.content)
+                scores[row] = JUST_BEHIND * scores[other]
+        return sorted(scores.items(), key=lambda item: -item[1])
+
     def behind_current(self, ranked: Sequence[tuple[int, float]]) -> list[tuple[int, float]]:
         """Put what only another edition says behind what the leading edition of its page says."""
         documents = {row: self.facts[row].document for row, _score in ranked}
@@ -164,7 +188,7 @@ class Candidates:
     def _newest_first(self, row: int) -> tuple[int, int]:
         facts = self.facts.get(row)
         if facts is None:
-            return 0, row
+            return len(self.snapshot.editions.standing), row
         return int(self.snapshot.editions.standing[facts.document]), row
 
     def _distinct(self, scores: Mapping[int, float], depth: int) -> dict[int, float]:

@@ -137,6 +137,8 @@ def rank(
             scores[row] += SHARPENING * close
         ranked = raised(scores, document_of, by_document)
     ranked = candidates.behind_current(candidates.each_text_once(ranked))
+    ranked = candidates.with_others(ranked)
+    similarity |= _similarities(snapshot, vector, [r for r, _s in ranked if r not in similarity])
     kinds = {row: facts[row].kind for row in similarity}
     asks = "change log" in kinds.values() and asks_for_changes(
         query, vector.changes if vector else None
