@@ -19,7 +19,7 @@ from ingest.editions.near_copies import common_share
 from ingest.editions.renames import renamed
 from ingest.editions.text_words import words
 from ingest.editions.translations import Translations, translations
-from ingest.editions.trees import ENOUGH, Parts, Paths, sampled, shared
+from ingest.editions.trees import ENOUGH, Parts, Paths, sampled
 from ingest.editions.version_numbers import Order, is_unreleased, order_of, version_of
 
 CURRENT = ("latest", "stable", "current")
@@ -220,12 +220,12 @@ class _Versions:
     ) -> bool:
         """Return True if other folders hold the same pages, which a name alone does not show."""
         tree = trees[place]
-        pages = sampled(sorted(tree.pages))
-        for other in (
-            *trees[max(0, place - NEIGHBOURS) : place],
-            *trees[place + 1 : place + 1 + NEIGHBOURS],
-        ):
-            same = shared(pages, other.pages)
+        before, behind = trees[max(0, place - NEIGHBOURS) : place], trees[place + 1 :]
+        nearest = [*before, *behind[:NEIGHBOURS], *behind[NEIGHBOURS:][-NEIGHBOURS:]]
+        for other in nearest:
+            small, large = sorted((tree, other), key=lambda each: len(each.pages))
+            pages = sampled(sorted(small.pages))
+            same = [page for page in pages if page in large.pages]
             if len(same) >= ENOUGH * len(pages) and self._alike(
                 tree.pages[same[0]][0], other.pages[same[0]][0], LIKELY
             ):
