@@ -26,10 +26,7 @@ class Edition:
     language: str | None = None
     """Language of a translation; None for the original."""
     standing: int = 0
-    """Place among the editions in this language, the current one first.
-
-    The current version has 0. A page that it lacks begins with 1.
-    """
+    """Place among the editions in this language, the current one first, which has 0."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,8 +32,6 @@ SAYS_MORE = 1.2
 """Factor by which an edition has to match the words better than the one that stands for it."""
 WITH_CURRENT = 3
 """Number of results in the version that the question names that the current text follows."""
-GONE_WEIGHT = 0.9
-"""Factor for the score of a page that the current version no longer has."""
 
 
 @dataclass(slots=True)
@@ -151,13 +149,15 @@ class Candidates:
         return sorted(scores.items(), key=lambda item: -item[1])
 
     def behind_current(self, ranked: Sequence[tuple[int, float]]) -> list[tuple[int, float]]:
-        """Put what only another edition says behind what the leading edition of its page says."""
+        """Put what only another edition says behind what the leading edition of its page says.
+
+        The leading text rises for that: what is in older versions only has to be found, too.
+        """
         documents = {row: self.facts[row].document for row, _score in ranked}
         behind = {row for row, document in documents.items() if self.choice.is_behind(document)}
-        scores = {
-            row: score * (GONE_WEIGHT if self.choice.is_gone(documents[row]) else 1.0)
-            for row, score in ranked
-        }
+        if not behind:
+            return list(ranked)
+        scores = dict(ranked)
         leading: dict[int, int] = {}
         for row in scores:
             if row not in behind:

@@ -29,8 +29,6 @@ class Choice:
     """By document number; None for all."""
     behind: Flags
     """By document number: another edition of its page leads."""
-    gone: Flags
-    """By document number: it leads, but the current version has no such page."""
     leading: Numbers
     """By document number: the document that leads among its page's editions."""
     pages: Numbers
@@ -73,9 +71,6 @@ class Choice:
 
     def is_behind(self, document: int) -> bool:
         return document < len(self.behind) and bool(self.behind[document])
-
-    def is_gone(self, document: int) -> bool:
-        return document < len(self.gone) and bool(self.gone[document])
 
     def page_of(self, document: int) -> int:
         return int(self.pages[document]) if document < len(self.pages) else -document
@@ -172,7 +167,6 @@ class Editions:
         choice = Choice(
             allowed=None if documents is None and not has_translations else allowed,
             behind=allowed & (standing > best[self.pages]),
-            gone=leads & (standing > 0),
             leading=leading,
             pages=self.pages,
             rows=self.rows,
