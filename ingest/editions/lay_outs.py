@@ -16,9 +16,10 @@ from dataclasses import dataclass, field, replace
 
 from ingest.editions.edition import Edition, LayOut, Stated, TextOf
 from ingest.editions.near_copies import common_share
+from ingest.editions.renames import renamed
 from ingest.editions.text_words import words
 from ingest.editions.translations import Translations, translations
-from ingest.editions.trees import ENOUGH, Parts, Paths, sampled, shared
+from ingest.editions.trees import ENOUGH, Parts, Paths, sampled
 from ingest.editions.version_numbers import Order, is_unreleased, order_of, version_of
 
 CURRENT = ("latest", "stable", "current")
@@ -103,6 +104,10 @@ class _Versions:
     languages: Translations
     editions: dict[str, Edition] = field(default_factory=dict)
     ranks: dict[str, Rank] = field(default_factory=dict)
+    gone: set[str] = field(default_factory=set)
+    """Documents that are not in the current version."""
+    current: set[str] = field(default_factory=set)
+    """Folders that hold a current version."""
 
     def lay_out(self) -> LayOut:
         placed: dict[Parts, list[str]] = defaultdict(list)
@@ -123,6 +128,7 @@ class _Versions:
         for group in sorted(groups, key=lambda group: (group.leans, group.prefix)):
             self._connect(group, placed)
         self._state()
+        self._rename()
         self._order()
         return LayOut(self.editions, self.languages.original)
 
@@ -171,13 +177,19 @@ class _Versions:
             for place, tree in enumerate(trees)
             if tree.is_certain or self._is_held(place, trees, group.base, placed)
         ]
+        if not any(tree.version or tree.name.lower() not in COMING for tree in group.trees):
+            group.trees = []  # dev and main beside prod are places where something runs
         return group
 
     def _connect(self, group: _Group, placed: Mapping[Parts, list[str]]) -> None:
         """Make the documents of these folders, and of the one without a version, editions."""
         base, released = group.base, self._released(group.prefix)
-        for tree in group.trees:
-            version, rank = _ranked(tree, released)
+        coming = base is not None and bool(base) and base[-1].lower() in COMING
+        is_next = bool(released) or (coming and any(tree.version for tree in group.trees))
+        ranks = [_ranked(tree, released) for tree in group.trees]
+        has_current = base is not None and (group.leans or not is_next)
+        current = min((rank for _version, rank in ranks), default=None)
+        for tree, (version, rank) in zip(group.trees, ranks, strict=True):
             for page, documents in tree.pages.items():
                 key = (*(group.prefix if base is None else base), *page)
                 if base is None and key in placed:
@@ -186,10 +198,14 @@ class _Versions:
                     key = tuple(self.editions[placed[key][0]].page.split("/"))
                 for path in documents:
                     self._set(path, key, version, rank)
+                if has_current or rank != current:
+                    self.gone.update(documents)
+            if not has_current and rank == current:
+                self.current.add("/".join((*tree.folder, "")))
         if base is None or group.leans:
             return
-        coming = bool(base) and base[-1].lower() in COMING
-        is_next = bool(released) or (coming and any(tree.version for tree in group.trees))
+        if has_current:
+            self.current.add("/".join((*base, "")) if base else "")
         rank = (2, 0, (), "") if is_next else (0, 1, (), "")
         for page in {page for tree in group.trees for page in tree.pages}:
             for path in placed.get((*base, *page), ()):
@@ -204,12 +220,12 @@ class _Versions:
     ) -> bool:
         """Return True if other folders hold the same pages, which a name alone does not show."""
         tree = trees[place]
-        pages = sampled(sorted(tree.pages))
-        for other in (
-            *trees[max(0, place - NEIGHBOURS) : place],
-            *trees[place + 1 : place + 1 + NEIGHBOURS],
-        ):
-            same = shared(pages, other.pages)
+        before, behind = trees[max(0, place - NEIGHBOURS) : place], trees[place + 1 :]
+        nearest = [*before, *behind[:NEIGHBOURS], *behind[NEIGHBOURS:][-NEIGHBOURS:]]
+        for other in nearest:
+            small, large = sorted((tree, other), key=lambda each: len(each.pages))
+            pages = sampled(sorted(small.pages))
+            same = [page for page in pages if page in large.pages]
             if len(same) >= ENOUGH * len(pages) and self._alike(
                 tree.pages[same[0]][0], other.pages[same[0]][0], LIKELY
             ):
@@ -249,6 +265,26 @@ class _Versions:
                 named = version_of(said.version)
                 version = named[0] if named else said.version
                 self.editions[path] = replace(edition, version=version)
+
+    def _rename(self) -> None:
+        """Find the page of the current version that an older version has under another path."""
+        if not self.gone:
+            return
+        pages: defaultdict[str, list[str]] = defaultdict(list)
+        for path, edition in self.editions.items():
+            pages[edition.page].append(path)
+        newest: dict[str, str] = {}
+        new: set[str] = set()
+        for page, documents in pages.items():
+            originals = [path for path in documents if path not in self.languages.tags]
+            if self.gone.issuperset(documents) and originals:
+                newest[min(originals, key=lambda path: self.ranks[path])] = page
+            elif len(originals) == 1 and originals[0].startswith(tuple(self.current)):
+                new.update(originals)
+        for old, path in renamed(newest, new, self.text_of).items():
+            for document in pages[newest[old]]:
+                edition = self.editions[document]
+                self.editions[document] = replace(edition, page=self.editions[path].page)
 
     def _order(self) -> None:
         """Give each edition its standing among those of its page and language."""

@@ -71,8 +71,3 @@ def sampled(items: Sequence[Parts]) -> Sequence[Parts]:
     """Return at most ``SAMPLED`` of the items, evenly spread."""
     step = -(-len(items) // SAMPLED) or 1
     return list(islice(items, 0, None, step))
-
-
-def shared(one: Collection[Parts], other: Collection[Parts]) -> list[Parts]:
-    """Pages that both have, by path."""
-    return sorted(set(one) & set(other))

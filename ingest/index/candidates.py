@@ -28,6 +28,10 @@ FEW = 60
 """With at most this many results, those that differ between editions follow at the end."""
 JUST_BEHIND = 0.999
 """Factor for a score that has to be lower than another one."""
+SAYS_MORE = 1.2
+"""Factor by which an edition has to match the words better than the one that stands for it."""
+WITH_CURRENT = 3
+"""Number of results in the version that the question names that the current text follows."""
 
 
 @dataclass(slots=True)
@@ -41,6 +45,8 @@ class Candidates:
     """Rows that the caller has seen: their texts are left out, wherever they are."""
     facts: dict[int, ChunkFacts] = field(default_factory=dict)
     _seen: set[int] | None = None
+    _beside: dict[int, int] = field(default_factory=dict)
+    """Row -> the row that stands for it, if it says more of what the query asks for."""
 
     def by_meaning(self, aim: Vectors, depth: int) -> Scores:
         """Similarity by row, for the rows with the nearest ``depth`` texts."""
@@ -65,9 +71,13 @@ class Candidates:
         while True:
             matching = self.tables.keywords.match(phrases, limit, documents)
             stand_in = self.choice.stand_in([row for row, _score in matching])
+            own = dict(matching)
             scores: dict[int, float] = {}
             for row, score in matching:
-                scores.setdefault(stand_in[row], score)
+                other = stand_in[row]
+                scores.setdefault(other, score)
+                if other != row and score > SAYS_MORE * own.get(other, 0.0):
+                    self._beside.setdefault(row, other)
             kept = self._distinct(scores, depth)
             if len(matching) < limit or len(self._contents(kept)) >= SCARCE * depth:
                 return Scores.of(kept, is_cut=len(matching) == limit or len(kept) < len(scores))
@@ -114,20 +124,48 @@ class Candidates:
                 return Scores.of(scores, is_cut=len(matching) == limit)
             limit *= AGAIN
 
+    def with_others(self, ranked: Sequence[tuple[int, float]]) -> list[tuple[int, float]]:
+        """Let texts for which a result stands follow it at once, where the query may mean them.
+
+        An older text may hold the number that is asked for. A number that looks like a version
+        may mean something else: then the current text answers.
+        """
+        scores = dict(ranked)
+        following: dict[int, int] = {
+            row: other for row, other in self._beside.items() if other in scores
+        }
+        leaders = [row for row, _score in ranked[:WITH_CURRENT]]
+        kin = self.choice.kin_of(leaders) if self.choice.version else []
+        self._look_up([other for _row, others in kin for other in others])
+        for row, others in kin:
+            following.setdefault(min(others, key=self._newest_first), row)
+        self._look_up(following)
+        known = {self.facts[row].content for row in scores} | self._seen_contents()
+        for row, other in following.items():
+            facts = self.facts.get(row)
+            if facts and self.choice.allows(facts.document) and facts.content not in known:
+                known.add(facts.content)
+                scores[row] = JUST_BEHIND * scores[other]
+        return sorted(scores.items(), key=lambda item: -item[1])
+
     def behind_current(self, ranked: Sequence[tuple[int, float]]) -> list[tuple[int, float]]:
-        """Put what only another edition says behind what the leading edition of its page says."""
-        page = {row: self.choice.page_of(self.facts[row].document) for row, _score in ranked}
-        behind = {row for row in page if self.choice.is_behind(self.facts[row].document)}
+        """Put what only another edition says behind what the leading edition of its page says.
+
+        The leading text rises for that: what is in older versions only has to be found, too.
+        """
+        documents = {row: self.facts[row].document for row, _score in ranked}
+        behind = {row for row, document in documents.items() if self.choice.is_behind(document)}
         if not behind:
             return list(ranked)
-        lowest: dict[int, float] = {}
-        for row, score in ranked:
+        scores = dict(ranked)
+        leading: dict[int, int] = {}
+        for row in scores:
             if row not in behind:
-                lowest.setdefault(page[row], score)
-        scores = {
-            row: min(score, JUST_BEHIND * lowest.get(page[row], score)) if row in behind else score
-            for row, score in ranked
-        }
+                leading.setdefault(self.choice.page_of(documents[row]), row)
+        for row in behind:
+            leader = leading.get(self.choice.page_of(documents[row]))
+            if leader is not None:
+                scores[leader] = max(scores[leader], scores[row] / JUST_BEHIND)
         return sorted(scores.items(), key=lambda item: (-item[1], item[0] in behind, item[0]))
 
     def differing(self, ranked: Sequence[tuple[int, float]]) -> list[tuple[int, float]]:
@@ -150,7 +188,7 @@ class Candidates:
     def _newest_first(self, row: int) -> tuple[int, int]:
         facts = self.facts.get(row)
         if facts is None:
-            return 0, row
+            return len(self.snapshot.editions.standing), row
         return int(self.snapshot.editions.standing[facts.document]), row
 
     def _distinct(self, scores: Mapping[int, float], depth: int) -> dict[int, float]:

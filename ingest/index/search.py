@@ -123,7 +123,7 @@ def rank(
     facts = candidates.facts
 
     similarity = _similarities(snapshot, vector, {*by_meaning.by_number, *by_keyword.by_number})
-    document_of = {row: facts[row].document for row in similarity}
+    document_of = {row: candidates.choice.leader_of(facts[row].document) for row in similarity}
     by_document = candidates.documents(phrases, DOCUMENT_DEPTH, documents)
     scores = fuse(by_meaning, by_keyword)
     matching = list(by_keyword.by_number)
@@ -137,6 +137,8 @@ def rank(
             scores[row] += SHARPENING * close
         ranked = raised(scores, document_of, by_document)
     ranked = candidates.behind_current(candidates.each_text_once(ranked))
+    ranked = candidates.with_others(ranked)
+    similarity |= _similarities(snapshot, vector, [r for r, _s in ranked if r not in similarity])
     kinds = {row: facts[row].kind for row in similarity}
     asks = "change log" in kinds.values() and asks_for_changes(
         query, vector.changes if vector else None

@@ -37,6 +37,8 @@ class Choice:
     """Rows that have kin, ascending."""
     standing_for: Numbers
     """For each of them the row that stands for it."""
+    version: str | None = None
+    """Version that the question may name."""
 
     @property
     def hidden(self) -> Numbers:
@@ -169,6 +171,7 @@ class Editions:
             pages=self.pages,
             rows=self.rows,
             standing_for=self.rows,
+            version=version,
         )
         return replace(choice, standing_for=self._standing_for(allowed, standing))
 

@@ -36,7 +36,8 @@ LayOut = Callable[[str | None, str], str]
 
 LAY_OUTS: dict[str, LayOut] = {
     "versioned_docs": lambda version, path: (
-        path if version is None else f"versioned_docs/version-{version}/{path[len('docs/') :]}"
+        f"{'docs' if version is None else f'versioned_docs/version-{version}'}/"
+        + path.removeprefix("docs/")
     ),
     "v": lambda version, path: f"{'latest' if version is None else f'v{version}'}/{path}",
     "release": lambda version, path: (

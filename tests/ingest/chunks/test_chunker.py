@@ -141,6 +141,15 @@ def test_parts_of_a_large_table_repeat_its_head() -> None:
     assert chunks[1].text.split("\n")[2] == rows[chunks[1].lines[0] - 3]
 
 
+def test_an_item_that_only_the_embedder_finds_too_long_is_cut_between_its_paragraphs() -> None:
+    first, second = "before " * 50 + "all", "behind " * 50 + "all"
+    text = f"1. {first}\n\n   {second}"
+    assert len(text) < TARGET
+    chunks = chunks_of(text)
+    assert [first in chunk.text for chunk in chunks] == [True, False]
+    assert [second in chunk.text for chunk in chunks] == [False, True]
+
+
 @pytest.mark.parametrize("word", ["x", "QUJD+/", "deadbeef"])
 @pytest.mark.parametrize("path", ["page.md", "page.txt"])
 def test_a_file_encoded_as_letters_does_not_crowd_the_index(word: str, path: str) -> None:

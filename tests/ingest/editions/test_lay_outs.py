@@ -71,6 +71,7 @@ def test_a_list_of_versions_says_which_is_released() -> None:
         ("1/minutes.md", "2/agenda.md"),
         ("docs/overview.md", "docs/ai/overview.md", "docs/x.md"),
         ("x.md", "en/x.md", "y.md"),
+        ("clusters/prod/x.md", "clusters/dev/x.md", "clusters/main/x.md"),
     ],
 )
 def test_other_folders_are_no_editions(paths: tuple[str, ...]) -> None:
@@ -121,6 +122,25 @@ def test_another_text_beside_a_folder_with_versions_is_no_edition_of_it() -> Non
     found = lay_out([*texts], {}, texts.__getitem__).editions
     assert found["v1/README.md"].page == found["v2/README.md"].page != found["README.md"].page
     assert [found[path].standing for path in texts] == [0, 1, 0]
+
+
+def test_a_first_version_with_few_pages_is_a_version_all_the_same() -> None:
+    found = editions("v1.0/x.md", *(f"latest/{name}.md" for name in "abcdefgx"))
+    assert (found["latest/x.md"].standing, found["v1.0/x.md"].standing) == (0, 1)
+
+
+def test_a_page_with_another_path_is_an_edition_of_the_page_with_its_text() -> None:
+    texts = {
+        "latest/setup/new.md": f"{ENGLISH.format('setup')} Then call the one on duty.",
+        "latest/x.md": "Everything about mail: relays, keys, and whom to call at night.",
+        "v1.1/gone.md": "Sockets of the old broker are opened by hand, with a key from the safe.",
+        "v1.1/old.md": ENGLISH.format("setup"),
+        "v1.1/x.md": "Everything about mail: relays, keys, and whom to call at night.",
+    }
+    found = lay_out([*texts], {}, texts.__getitem__).editions
+    assert found["v1.1/old.md"].page == found["latest/setup/new.md"].page
+    assert (found["latest/setup/new.md"].standing, found["v1.1/old.md"].standing) == (0, 1)
+    assert found["v1.1/gone.md"].page not in {found[p].page for p in texts if p != "v1.1/gone.md"}
 
 
 def test_reports_by_number_are_no_versions_although_they_follow_one_form() -> None:

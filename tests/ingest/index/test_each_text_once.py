@@ -88,6 +88,47 @@ def test_a_question_that_names_a_version_gets_it(docs: Docs) -> None:
         assert first.version == "2.1"
 
 
+def test_a_number_that_looks_like_a_version_does_not_hide_the_current_text(docs: Docs) -> None:
+    versions(docs)
+    docs.ingest()
+    found = docs.search("gateway with code 2.1: when does it close a silent socket?").passages
+    assert paths(found)[:2] == ["versioned_docs/version-2.1/heartbeats.md", "docs/heartbeats.md"]
+
+
+def test_an_older_text_with_the_number_that_is_asked_for_follows_the_current_one(
+    docs: Docs,
+) -> None:
+    versions(docs)
+    docs.write("versioned_docs/version-2.2/heartbeats.md", LIMIT.format(4711))
+    for number in range(70):
+        docs.write(f"docs/gateway-{number}.md", f"# Gateway {number}\n\nA socket of {number}.\n")
+    docs.ingest()
+    found = docs.search("does the gateway close a silent socket after 4711 seconds?").passages
+    assert paths(found)[:2] == ["docs/heartbeats.md", "versioned_docs/version-2.2/heartbeats.md"]
+
+
+def test_what_only_an_older_version_says_is_ranked_with_its_page(docs: Docs) -> None:
+    push = "# Push\n\nThe depot takes an image from a push.\n"
+    docs.write("latest/push.md", push)
+    docs.write("v1.14/push.md", f"{push}\n## Turbo\n\nThe turbo flag doubles its speed.\n")
+    for number in range(30):
+        docs.write(f"latest/image-{number}.md", f"# Image {number}\n\nThe speed of {number}.\n")
+    docs.ingest()
+    found = docs.search("turbo flag of speed").passages
+    assert paths(found)[:2] == ["latest/push.md", "v1.14/push.md"]
+
+
+def test_a_page_that_the_current_version_has_under_another_path_is_one_page(docs: Docs) -> None:
+    docs.write("latest/gateway/silence.md", LIMIT.format(90))
+    docs.write("latest/limits.md", "# Limits\n\nWhoever opens more of them sees code 4429.\n")
+    docs.write("v1.14/limits.md", "# Limits\n\nWhoever opens more of them sees code 4429.\n")
+    docs.write("v1.14/heartbeats.md", LIMIT.format(55))
+    docs.ingest()
+    first = docs.search("when does the gateway close a silent socket?").passages[0]
+    assert first.path == "latest/gateway/silence.md"
+    assert [(p.path, p.differs) for p in first.places] == [("v1.14/heartbeats.md", True)]
+
+
 def test_a_filter_finds_the_version_that_passes_it(docs: Docs) -> None:
     versions(docs)
     docs.ingest()
