@@ -206,6 +206,8 @@ def _shown(name: str) -> tuple[str, tuple[int, ...]]:
 
 
 def _visible(block: FileBlock) -> FileBlock:
+    if not block.label and not block.parts:
+        return block
     parts = tuple(map(_visible, block.parts))
     return replace(block, label=visible_line(block.label), parts=parts)
 

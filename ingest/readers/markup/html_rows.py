@@ -113,7 +113,7 @@ class HtmlRows:
             if line[begin:end].strip(" \t>") or end == len(line):
                 own: list[Tag] = []
                 while tag and tag.start < end:
-                    own.append(tag.moved(-begin))
+                    own.append(tag.moved(-begin) if begin else tag)
                     tag = next(after, None)
                 yield Part(line[begin:end], tuple(own), begins_row)
                 begin, begins_row = end, False
