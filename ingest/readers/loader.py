@@ -13,7 +13,8 @@ from ingest.readers.credentials import masked
 from ingest.readers.decoding import decode
 from ingest.readers.front_matter import FrontMatter, front_matter
 from ingest.readers.html import read_html
-from ingest.readers.include_directives import includes_of
+from ingest.readers.includes.include_directives import includes_of
+from ingest.readers.includes.shown_part import Include, Part, PartMissing, lines_of
 from ingest.readers.interface.operations import NO_INTERFACE, describes_interface, read_interface
 from ingest.readers.kinds import recognition
 from ingest.readers.kinds.prose import NO_PROSE, is_prose, read_plain, read_unnamed
@@ -23,7 +24,6 @@ from ingest.readers.notebook import read_notebook
 from ingest.readers.parsed_file import FileBlock, ParsedFile, UnreadableDocument, with_head
 from ingest.readers.rst import read_rst
 from ingest.readers.search_text import has_words
-from ingest.readers.shown_part import Include, Part, PartMissing, lines_of
 from ingest.readers.text import read_code
 from ingest.readers.wiki.wiki_blocks import CREOLE, MEDIAWIKI, ORG, POD, TEXTILE, wiki_reader
 
@@ -137,7 +137,9 @@ def load(path: str, data: bytes, showing: Showing | None = None) -> Document:
         lines_masked = tuple(n for n in lines_masked if lines[n - 1].strip())
         head = [(index, line) for index, line in head if lines[index].strip()]
     parsed = reader(lines)
-    includes = includes_of(lines, parsed)
+    # The lines of a notebook are JSON, and an interface includes nothing.
+    is_written = reader is not read_notebook and form != "interface"
+    includes = includes_of(lines, parsed) if is_written else ()
     parsed = with_head(without_boilerplate(parsed), head)
     parsed = replace(parsed, blocks=tuple(map(_visible, parsed.blocks)))
     fallback = (showing.title if showing else "") or _name(path)
@@ -204,6 +206,8 @@ def _shown(name: str) -> tuple[str, tuple[int, ...]]:
 
 
 def _visible(block: FileBlock) -> FileBlock:
+    if not block.label and not block.parts:
+        return block
     parts = tuple(map(_visible, block.parts))
     return replace(block, label=visible_line(block.label), parts=parts)
 
