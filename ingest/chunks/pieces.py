@@ -94,7 +94,7 @@ def _smaller(piece: Piece, parsed: ParsedFile) -> list[Piece]:
     if rows and (smaller := _smaller_table(piece, rows)):
         return smaller
     if is_whole and block.parts:
-        return [piece for part in block.parts for piece in pieces_of(part, parsed, piece.size)]
+        return [own for part in block.parts for own in pieces_of(part, parsed, piece.size)]
     if len(piece.lines) > 1:
         middle = _middle([len(line) + 1 for line in piece.lines])
         return [
