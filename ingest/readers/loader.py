@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 from ingest.invisible import visible_line, without_hidden
 from ingest.readers.asciidoc.asciidoc_blocks import read_asciidoc
 from ingest.readers.boilerplate import without_boilerplate
+from ingest.readers.markup.cell_padding import without_padding
 from ingest.readers.credentials import masked
 from ingest.readers.decoding import decode
 from ingest.readers.front_matter import FrontMatter, front_matter
@@ -138,7 +139,7 @@ def load(path: str, data: bytes, showing: Showing | None = None) -> Document:
         head = [(index, line) for index, line in head if lines[index].strip()]
     parsed = reader(lines)
     includes = includes_of(lines, parsed)
-    parsed = with_head(without_boilerplate(parsed), head)
+    parsed = with_head(without_boilerplate(without_padding(parsed)), head)
     parsed = replace(parsed, blocks=tuple(map(_visible, parsed.blocks)))
     fallback = (showing.title if showing else "") or _name(path)
     facts = (fields.owner, fields.version, fields.language)
