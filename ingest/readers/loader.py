@@ -9,7 +9,6 @@ from pathlib import PurePosixPath
 from ingest.invisible import visible_line, without_hidden
 from ingest.readers.asciidoc.asciidoc_blocks import read_asciidoc
 from ingest.readers.boilerplate import without_boilerplate
-from ingest.readers.markup.cell_padding import without_padding
 from ingest.readers.credentials import masked
 from ingest.readers.decoding import decode
 from ingest.readers.front_matter import FrontMatter, front_matter
@@ -20,6 +19,7 @@ from ingest.readers.kinds import recognition
 from ingest.readers.kinds.prose import NO_PROSE, is_prose, read_plain, read_unnamed
 from ingest.readers.kinds.recognition import Form, form_of, suffix_of
 from ingest.readers.markdown import read_markdown
+from ingest.readers.markup.cell_padding import without_padding
 from ingest.readers.notebook import read_notebook
 from ingest.readers.parsed_file import FileBlock, ParsedFile, UnreadableDocument, with_head
 from ingest.readers.rst import read_rst
