@@ -21,9 +21,6 @@ _LACKS = {
     "a thread that Slack does not give is asked for without a sign or an end": (
         "replies-rate-limited"
     ),
-    # What is read of the docs.
-    # What is found of them.
-    "a label before a heading is a chunk": "label-chunks",
     # What is marked in an answer.
     "a check of strings does not see another meaning of the same words": """
         grounding-r2-cmp-2 grounding-r2-cmp-5 grounding-r2-not-1 grounding-r2-not-4

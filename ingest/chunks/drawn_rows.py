@@ -46,7 +46,7 @@ def _ruled(
     if size:
         cells = [_column_words(lines[:size], column) for column in columns]
         text = "".join(f"{line}\n" for line in lines[:size])
-        head = Head((block.start, 0), text, (tuple(cells),), "text", syntax)
+        head = Head((block.start, 0), text, (tuple(cells),), syntax)
     for row in rows:
         own = row.text.rstrip("\n").split("\n")
         aligned = all(_is_gap(line, a) for line in own for a, _ in columns)
@@ -135,7 +135,7 @@ def _directive(block: FileBlock, lines: Sequence[str], kind: str) -> Iterator[Ro
         named.insert(0, split(header) or (header,))
     text = "".join(row.text for row in rows[1 : 1 + count])
     text = f"{lines[0].strip()}\n   :header: {header}\n{text}" if header else text
-    head = Head((block.start, 0), text, tuple(named), "text", "rst") if named else None
+    head = Head((block.start, 0), text, tuple(named), "rst") if named else None
     for number, row in enumerate(rows):
         yield replace(row, head=head, names=number <= count)
 

@@ -266,7 +266,10 @@ def rendered(pieces: Sequence[Piece], parsed: ParsedFile, fits: Fits) -> tuple[s
             searched.append((False, columns))
         head = table
         body = _body(run)
-        lines.append(_framed(body, run, parsed))
+        block = run[0].block
+        is_table = block.kind == "table" and not block.parts
+        shown = [line for line in body if line.strip(" >")] if is_table else body
+        lines.append(_framed(shown, run, parsed))
         searched.extend(_searched(body, run[0], parsed))
         end = run[-1].end
     cleaned = (
@@ -331,7 +334,7 @@ def _frame(block: FileBlock, parsed: ParsedFile) -> tuple[Sequence[str], Sequenc
 def _searched(body: list[str], piece: Piece, parsed: ParsedFile) -> Iterator[tuple[bool, str]]:
     """Yield texts, with True for code, which has no markup."""
     block = piece.block
-    if not piece.rows and block.parts and len(body) == block.end - block.start:
+    if block.parts and tuple(body) == parsed.lines[block.start : block.end]:
         for part in block.parts:
             lines = body[part.start - block.start : part.end - block.start]
             yield from _searched(lines, Piece(part, part.start, tuple(lines)), parsed)

@@ -6,7 +6,6 @@ chunk can repeat the names of its columns.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 from itertools import pairwise
 
 from ingest.readers.parsed_file import Syntax
@@ -30,9 +29,9 @@ class Head:
     text: str
     rows: tuple[tuple[str, ...], ...]
     """Cells of each row, with their markup."""
-    markup: str
-    """``bars``, ``html`` or ``text``."""
     syntax: Syntax
+    has_bars: bool = False
+    """True if bars and a rule make it a table."""
     is_above: bool = False
     """True if its lines are another block, above that of the rows."""
 
@@ -45,20 +44,14 @@ class Head:
             return self.text.rstrip("\n")
         share = max(SHORTEST_COLUMN, longest // max(1, sum(map(len, rows))))
         names = [[shorten_end(self._words(cell), share) for cell in own] for own in rows]
-        if self.markup == "html":
-            cells_of = (
-                "".join(f"<th>{escape(name, quote=False)}</th>" for name in n) for n in names
-            )
-            return "".join(f"<tr>{cells}</tr>" for cells in cells_of)
         lines = [" | ".join(own) for own in names]
-        if self.markup == "bars":
+        if self.has_bars:
             lines = [f"| {line} |" for line in lines]
             lines[1:1] = ["|" + " --- |" * len(names[0])] if names else []
         return "\n".join(lines)
 
     def _words(self, cell: str) -> str:
-        text = cell.strip().strip("|") if self.markup != "html" else cell
-        return " ".join(search_text(self.syntax, "prose", text).split())
+        return " ".join(search_text(self.syntax, "prose", cell.strip().strip("|")).split())
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,12 +82,9 @@ class Row:
         name = self._name
         if self.columns or "\n" in name or part[:1].isspace():
             return [*name.rstrip("\n").split("\n"), part]
-        markup = self.head.markup if self.head else "text"
-        if markup == "bars" and not part.startswith("|"):
+        if self.head and self.head.has_bars and not part.startswith("|"):
             part = f"| … {part}"
-        elif markup == "html" and not part.startswith("<t"):
-            part = f"<td>… {part}"
-        return [f"{name}{part}" if markup == "html" or name.endswith(" ") else f"{name} {part}"]
+        return [f"{name}{part}" if name.endswith(" ") else f"{name} {part}"]
 
     @property
     def has_words(self) -> bool:
@@ -111,10 +101,7 @@ class Row:
         first = self.cells[0].rstrip("\n")
         if len(first) <= LONGEST_NAME:
             return first
-        if self.head is None or self.head.markup != "html":
-            return shorten_end(" ".join(first.split()), LONGEST_NAME)
-        words = " ".join(search_text("markdown", "prose", first).split())
-        return f"<tr><td>{escape(shorten_end(words, LONGEST_NAME), quote=False)}</td>"
+        return shorten_end(" ".join(first.split()), LONGEST_NAME)
 
 
 def cut(text: str, cuts: Sequence[int]) -> tuple[str, ...]:

@@ -1,11 +1,10 @@
 """A block with tables -> its rows, whatever markup they are written in."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ingest.chunks.drawn_rows import drawn_rows
-from ingest.chunks.html_rows import HTML_TAG, TABLE_TAG, html_cells, html_rows
 from ingest.chunks.table_parts import Head, Row, cut
 from ingest.readers.parsed_file import FileBlock, ParsedFile, Syntax
 
@@ -20,34 +19,24 @@ def rows_of(block: FileBlock, parsed: ParsedFile) -> tuple[Row, ...]:
     if block.kind == "code" or not lines:
         return ()
     if block.head != (0, 0):
-        return tuple(_row_below(block, parsed))
+        return () if block.parts else tuple(_row_below(block, parsed))
     if drawn := tuple(drawn_rows(block, lines, parsed)):
         return drawn
     if block.kind == "table" and not block.parts:
         return tuple(_barred(block, lines, parsed.syntax))
-    text = "\n".join(lines)
-    if parsed.syntax == "markdown" and TABLE_TAG.search(text):
-        return tuple(html_rows(block, text))
     return ()
 
 
 def whole_tables(blocks: Sequence[FileBlock], parsed: ParsedFile) -> list[FileBlock]:
-    """Join blocks of one table: HTML with empty lines in it, or a first head row above a head."""
+    """Make a first head row, which stands above the head that Markdown knows, part of it."""
     whole: list[FileBlock] = []
-    is_markdown = parsed.syntax == "markdown"
-    position = 0
-    while position < len(blocks):
-        block = blocks[position]
-        end = _end_ofhtml_rows(blocks, position, parsed) if is_markdown else 0
+    for block in blocks:
         above = whole[-1] if whole else None
-        if end > position + 1:
-            block, position = FileBlock("prose", block.start, blocks[end - 1].end), end - 1
-        elif above and block.kind == "table" and _heads(above, block, parsed):
+        if above and block.kind == "table" and _heads(above, block, parsed):
             whole.pop()
             more = block.start - above.start
             block = replace(block, start=above.start, header=block.header + more)
         whole.append(block)
-        position += 1
     return whole
 
 
@@ -57,34 +46,13 @@ def _heads(above: FileBlock, table: FileBlock, parsed: ParsedFile) -> bool:
     return is_near and table.header > 0 and all(line.lstrip(" >").startswith("|") for line in lines)
 
 
-def _end_ofhtml_rows(blocks: Sequence[FileBlock], first: int, parsed: ParsedFile) -> int:
-    """Index after the last block of the HTML table that is open at the end of this block, or 0."""
-    depth = 0
-    for index in range(first, len(blocks)):
-        block = blocks[index]
-        if block.kind != "code":
-            for line in parsed.lines[block.start : block.end]:
-                for tag in TABLE_TAG.finditer(line) if "<" in line else ():
-                    depth = max(0, depth + (-1 if tag[1] else 1))
-        if not depth:
-            return index + 1
-    return 0
-
-
 def _row_below(block: FileBlock, parsed: ParsedFile) -> Iterator[Row]:
     """Yield the one row of a block whose columns are named by other lines."""
     text = "\n".join(parsed.lines[block.start : block.end])
-    head = "\n".join(parsed.lines[slice(*block.head)])
-    split: Callable[[str], tuple[str, ...]]
-    if HTML_TAG.search(head):
-        markup, split = "html", html_cells
-    else:
-        markup, split = "text", _bar_cells
-    rows = tuple(split(line) or (line,) for line in head.split("\n"))
-    if markup == "html":
-        rows = (split(head) or (head,),)
-    names = Head((block.head[0], 0), head, rows, markup, parsed.syntax, is_above=True)
-    yield Row((block.start, 0), f"{text}\n", split(f"{text}\n"), names)
+    names = [line for line in parsed.lines[slice(*block.head)] if line.strip()]
+    cells = tuple(_bar_cells(line) or (line,) for line in names)
+    head = Head((block.head[0], 0), "\n".join(names), cells, parsed.syntax, is_above=True)
+    yield Row((block.start, 0), f"{text}\n", _bar_cells(f"{text}\n"), head)
 
 
 def _barred(block: FileBlock, lines: Sequence[str], syntax: Syntax) -> Iterator[Row]:
@@ -97,13 +65,8 @@ def _barred(block: FileBlock, lines: Sequence[str], syntax: Syntax) -> Iterator[
         size += 1
     names = [row for row in rows[:size] if row.has_words]
     text = "".join(_PADDING.sub("---", " ".join(row.text.split())) + "\n" for row in rows[:size])
-    head = (
-        Head(
-            (block.start, 0), text, tuple(row.cells or (row.text,) for row in names), "bars", syntax
-        )
-        if names
-        else None
-    )
+    cells = tuple(row.cells or (row.text,) for row in names)
+    head = Head((block.start, 0), text, cells, syntax, has_bars=True) if names else None
     for number, row in enumerate(rows):
         yield replace(row, head=head, names=number < size)
 

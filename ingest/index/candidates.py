@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from ingest.index.matrix import best
 from ingest.index.ranking import Scores
+from ingest.index.same_texts.stand_ins import Choice
 from ingest.index.snapshot import Snapshot
-from ingest.index.stand_ins import Choice
 from ingest.store.document_tables import DocumentTables
 from ingest.store.edition_tables import ChunkFacts
 from ingest.store.vectors import Vectors

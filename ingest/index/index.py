@@ -32,10 +32,10 @@ from ingest.index.filters import Filters, Membership, from_docs_root, spelled_li
 from ingest.index.index_status import IndexStatus
 from ingest.index.live import LiveIndex
 from ingest.index.metadata import LastIngest
-from ingest.index.other_places import places_of
 from ingest.index.ranking import DEPTH
+from ingest.index.same_texts.other_places import places_of
+from ingest.index.same_texts.shown_files import ShownFiles
 from ingest.index.search import Hit, rank
-from ingest.index.shown_files import ShownFiles
 from ingest.index.snapshot import COLLECTION, OpenFolder, Snapshot
 from ingest.letters import composed
 from ingest.permalinks import permalink

@@ -20,7 +20,7 @@ from ingest.errors import IndexDamaged, IndexLocked, StoreAway, VectorsLost
 from ingest.index.completeness import NOTABLE, Growth
 from ingest.index.folders import IndexFolder
 from ingest.index.matrix import Matrix, brought_up_to_date
-from ingest.index.stand_ins import Editions
+from ingest.index.same_texts.stand_ins import Editions
 from ingest.sources import ChromaServer
 from ingest.store.document_tables import DocumentTables
 from ingest.store.vectors import open_store

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Iterator
 from mimetypes import guess_type
 
-from ingest.readers.shown_part import Include
+from ingest.readers.includes.shown_part import Include
 from ingest.repo import Checkout
 from ingest.repo.checkout import Entry
 from ingest.repo.repo_paths import OUTSIDE, NotInRepo, follow, from_top

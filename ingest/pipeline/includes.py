@@ -13,6 +13,7 @@ from ingest.chunks.chunker import chunk_prefix
 from ingest.invisible import visible_line
 from ingest.pipeline.include_paths import IncludePaths
 from ingest.pipeline.plan import INCLUDED, Plan, PlannedFile, is_included
+from ingest.readers.includes.shown_part import WHOLE, Include, Part, from_text
 from ingest.readers.loader import (
     CODE,
     EMPTY,
@@ -23,7 +24,6 @@ from ingest.readers.loader import (
     load,
     suffix_of,
 )
-from ingest.readers.shown_part import WHOLE, Include, Part, from_text
 from ingest.repo import Checkout, File
 from ingest.repo.checkout import Entry
 from ingest.repo.repo_paths import NotInRepo, follow, from_docs_root, from_top

@@ -18,8 +18,8 @@ from ingest.pipeline.includes import Includes
 from ingest.pipeline.plan import PlannedFile
 from ingest.pipeline.spool import Spool
 from ingest.readers.credentials import masked
+from ingest.readers.includes.shown_part import to_text
 from ingest.readers.loader import EMPTY, Document, UnreadableDocument, load
-from ingest.readers.shown_part import to_text
 from ingest.repo import Checkout
 from ingest.store.include_tables import NOTHING, StoredIncludes
 

@@ -13,7 +13,8 @@ from ingest.readers.credentials import masked
 from ingest.readers.decoding import decode
 from ingest.readers.front_matter import FrontMatter, front_matter
 from ingest.readers.html import read_html
-from ingest.readers.include_directives import includes_of
+from ingest.readers.includes.include_directives import includes_of
+from ingest.readers.includes.shown_part import Include, Part, PartMissing, lines_of
 from ingest.readers.interface.operations import NO_INTERFACE, describes_interface, read_interface
 from ingest.readers.kinds import recognition
 from ingest.readers.kinds.prose import NO_PROSE, is_prose, read_plain, read_unnamed
@@ -24,7 +25,6 @@ from ingest.readers.notebook import read_notebook
 from ingest.readers.parsed_file import FileBlock, ParsedFile, UnreadableDocument, with_head
 from ingest.readers.rst import read_rst
 from ingest.readers.search_text import has_words
-from ingest.readers.shown_part import Include, Part, PartMissing, lines_of
 from ingest.readers.text import read_code
 from ingest.readers.wiki.wiki_blocks import CREOLE, MEDIAWIKI, ORG, POD, TEXTILE, wiki_reader
 

@@ -1,13 +1,15 @@
 """Markdown and MDX: source lines -> blocks, by the block structure that markdown-it finds."""
 
 import re
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, pairwise
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from ingest.readers.markup.html_rows import HtmlTable
 from ingest.readers.markup.wrappers import FENCE, LABEL, Unwrapped, closes, unwrapped
 from ingest.readers.parsed_file import FileBlock, ParsedFile, covering
 from ingest.readers.search_text import clean_label
@@ -15,10 +17,9 @@ from ingest.readers.search_text import clean_label
 LISTS = ("bullet_list_open", "ordered_list_open")
 LEAVES = ("code_block", "paragraph_open", "heading_open", "hr")
 ITEM = re.compile(r"^( *)(?:[-*+]|\d{1,9}[.)])(?: |$)")
-HTML_ITEM = re.compile(r"^\s*<(?:tr|li|dt)\b", re.IGNORECASE)
+HTML_ITEM = re.compile(r"^\s*<li\b", re.IGNORECASE)
 HTML_HEADING = re.compile(r"\s*<h([1-6])\b[^>]*>(.*?)</h\1\s*>[ \t]*(?:\n|\Z)", re.I | re.DOTALL)
 LONGEST_TAG_LINES = 40
-HTML_CELL = re.compile(r"<(t[dh])\b", re.IGNORECASE)
 
 
 def _parser(*, indented_code: bool) -> MarkdownIt:
@@ -49,6 +50,9 @@ def markdown_blocks(
     tokens = (MDX if mdx else MARKDOWN).parse("\n".join(source.structure))
     blocks = covering(list(_blocks(tokens, source)), source.visible, 0, len(source.visible))
     blocks = _with_their_tags(_with_sub_lists(blocks, source.visible), source)
+    if source.tables:
+        code = list(_code(blocks))
+        blocks = list(_with_rows(blocks, source.tables, code))
     return source.visible, blocks, source.indexes
 
 
@@ -112,7 +116,7 @@ def _fence(start: int, end: int, lines: Sequence[str]) -> FileBlock:
 
 
 def _html(start: int, end: int, source: Unwrapped) -> Iterator[FileBlock]:
-    """Yield a heading and the rest of raw HTML; it may be cut before a row or an item."""
+    """Yield a heading and the rest of raw HTML; it may be cut before an item."""
     lines, written = source.visible, source.structure
     if heading := HTML_HEADING.match("\n".join(lines[start:end])):
         first, start = start, start + heading[0].rstrip("\n").count("\n") + 1
@@ -121,19 +125,68 @@ def _html(start: int, end: int, source: Unwrapped) -> Iterator[FileBlock]:
         yield FileBlock("heading", first, start, level=int(heading[1]), label=label)
     if start < end:
         cuts = [i for i in range(start + 1, end) if HTML_ITEM.match(written[i])]
-        edges = [start, *cuts, end]
-        head = next((cut for cut in cuts[:2] if _names_columns(written[start:cut])), start)
-        names = next((i for i in range(start, head) if lines[i].strip()), start)
-        rows = (
-            FileBlock("prose", a, b, head=(names, head) if a >= head else (0, 0))
-            for a, b in pairwise(edges)
-        )
-        yield FileBlock("prose", start, end, parts=tuple(rows) if cuts else ())
+        items = (FileBlock("prose", a, b) for a, b in pairwise((start, *cuts, end)))
+        yield FileBlock("prose", start, end, parts=tuple(items) if cuts else ())
 
 
-def _names_columns(lines: Sequence[str]) -> bool:
-    cells = {cell[1].lower() for line in lines for cell in HTML_CELL.finditer(line)}
-    return cells == {"th"}
+def _code(blocks: Iterable[FileBlock]) -> Iterator[FileBlock]:
+    for block in blocks:
+        if block.kind == "code":
+            yield block
+        yield from _code(block.parts)
+
+
+def _with_rows(
+    blocks: Iterable[FileBlock], tables: Sequence[HtmlTable], code: Sequence[FileBlock]
+) -> Iterator[FileBlock]:
+    """Replace what HTML tables cover by one block for each row, whatever Markdown is in it."""
+    first = done = 0
+    for block in blocks:
+        last = bisect_left(tables, block.end, lo=first, key=lambda table: table.start)
+        own, first = tables[first:last], last
+        if own and _are_inside_parts(own, block):
+            yield replace(block, parts=tuple(_with_rows(block.parts, own, code)))
+            continue
+        if not own and done <= block.start:
+            yield block
+            continue
+        start = max(block.start, done)
+        for table in own:
+            if start < table.start:
+                yield FileBlock("prose", start, table.start)
+            yield from _rows(table, code)
+            start = done = table.end
+        if start < block.end:
+            yield FileBlock("prose", start, block.end)
+
+
+def _are_inside_parts(tables: Sequence[HtmlTable], block: FileBlock) -> bool:
+    """Return True if each table is within one part of a container, such as a quotation."""
+    for table in tables:
+        number = bisect_right(block.parts, table.start, key=lambda part: part.start)
+        if not number or block.parts[number - 1].end < table.end:
+            return False
+    return True
+
+
+def _rows(table: HtmlTable, code: Sequence[FileBlock]) -> Iterator[FileBlock]:
+    """Yield a block for each row; the first one also has what stands above it, as a caption."""
+    rows = table.rows or (table.start,)
+    edges = (table.start, *rows[1:], table.end)
+    for number, (start, end) in enumerate(pairwise(edges)):
+        names = (rows[0], edges[table.header]) if number >= table.header > 0 else (0, 0)
+        first = bisect_left(code, start, key=lambda block: block.start)
+        last = bisect_left(code, end, lo=first, key=lambda block: block.start)
+        parts: list[FileBlock] = []
+        position = start
+        for block in code[first:last]:
+            if position < block.start:
+                parts.append(FileBlock("table", position, block.start, head=names))
+            parts.append(block)
+            position = block.end
+        if parts and position < end:
+            parts.append(FileBlock("table", position, end, head=names))
+        yield FileBlock("table", start, end, head=names, parts=tuple(parts))
 
 
 def _with_sub_lists(blocks: Sequence[FileBlock], lines: Sequence[str]) -> list[FileBlock]:

@@ -32,7 +32,7 @@ class StoredIncludes:
     """What a stored document includes."""
 
     directives: str = ""
-    """As ``ingest.readers.include_directives.to_text`` writes them."""
+    """As ``ingest.readers.includes.include_directives.to_text`` writes them."""
     missing: tuple[str, ...] = ()
     """Parts that pages show and that this document does not have."""
     title: str = ""

@@ -8,7 +8,7 @@ only then, so that ``<Grid cols={2} lazy>`` carries nothing.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 ELEMENTS = {
@@ -94,6 +94,10 @@ class Tag:
     @property
     def is_element(self) -> bool:
         return self.name.lower() in ELEMENTS
+
+    def moved(self, by: int) -> "Tag":
+        """Return the tag at positions that are larger by this number."""
+        return replace(self, start=self.start + by, end=self.end + by)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from ingest.readers.markup import html_rows
+from ingest.readers.markup.html_rows import HtmlRows, HtmlTable
 from ingest.readers.markup.note_comments import (
     NOTE_MARK,
     closes_note_comment,
@@ -50,6 +50,9 @@ WRAPPERS = {
     "figcaption", "p",
 }  # fmt: skip
 CLOSING_TAG = re.compile(r"</([A-Za-z][\w.-]*)\s*>")
+OPEN_TAG = re.compile(r"<[A-Za-z][^<>]*+\Z")
+LONGEST_TAG_LINES = 10
+"""Maximum number of lines of one tag in a table."""
 TAG_LINE = re.compile(r"^[ \t]*</?[A-Za-z]")
 LABEL = re.compile(
     r"^ {0,3}(?:\([^()\s][^()\n]*+\)=|\{#[^{}\n]++\}"
@@ -77,19 +80,20 @@ class Unwrapped:
     structure: list[str]
     indexes: list[int]
     """Index in the file of each line."""
+    tables: list[HtmlTable]
 
 
 def unwrapped(lines: Sequence[str], *, mdx: bool) -> Unwrapped:
     """Return the lines that are shown, and the lines from which structure is read."""
     if not TRIGGER.search("\n".join(lines)):
-        return Unwrapped(list(lines), list(lines), list(range(len(lines))))
+        return Unwrapped(list(lines), list(lines), list(range(len(lines))), [])
     read = _Pass(lines, mdx=mdx)
     structure = read.structure
     if any(line.startswith("<<<<<<< ") for line in structure):
         structure = ["" if MERGE_MARK.match(line) else line for line in structure]
     if INDENTED_BODY.search("\n".join(structure)):
         structure = _dedented(structure)
-    return Unwrapped(read.visible, structure, read.indexes)
+    return Unwrapped(read.visible, structure, read.indexes, read.tables)
 
 
 class _Pass:
@@ -108,13 +112,12 @@ class _Pass:
             for mark, closing in CLOSINGS.items()
         }
         self._note_ends = [i for i, line in enumerate(lines) if closes_note_comment(line)]
-        self._table_ends = [i for i, line in enumerate(lines) if html_rows.ENDS.search(line)]
         self._code_ends = [i for i, line in enumerate(lines) if CODE_TAG_END.match(line)]
         self._fence = self._comment = ""
         self._code_edges: list[int] = []
         self._module_until = -1
-        self._rows = html_rows.HtmlRows()
-        self._table = self._nested = self._indented = False
+        self._rows = HtmlRows.of(lines)
+        self._nested = self._indented = False
         self._after_blank = True
         self.visible: list[str] = []
         self.structure: list[str] = []
@@ -126,17 +129,23 @@ class _Pass:
                 self.structure.append(CODE_FENCE if at in self._code_edges[-2:] else structure)
                 self.indexes.append(at)
             index = self.indexes[-1] + 1
+        self.tables = self._rows.tables
 
     def _line(self, index: int, line: str) -> Iterator[tuple[int, str, str]]:
         """Yield index, shown line and line of structure, for this line or for several."""
         line, is_text = self._begun(index, line)
         if not is_text:
+            self._rows.pass_by()
             yield index, line, line
+        elif self._rows.has(index, line):
+            line, last = self._with_whole_tag(index, line)
+            for visible, part in self._rows.read(index, line, self.visible):
+                yield index, visible, part
+            for below in range(index + 1, last + 1):
+                for visible, _ in self._rows.read(below, "", self.visible):
+                    yield below, visible, self._lines[below]
         elif LABEL.match(line):
             yield index, line, ""
-        elif self._is_table(index, line):
-            for part in html_rows.cut_at_rows(line):
-                yield index, self._rows.shown(part), part
         elif TAG_LINE.match(line):
             yield from self._wrapped(index, line)
         else:
@@ -168,15 +177,14 @@ class _Pass:
                 return "", False
         return ("" if NOWHERE.match(line) else self._without_comments(index, line)), True
 
-    def _is_table(self, index: int, line: str) -> bool:
-        """Return True within a table or a definition list of HTML."""
-        begins = bool(html_rows.BEGINS.match(line))
-        inside = begins or self._table
-        if begins and html_rows.OPENS.search(line):
-            self._table = bool(_first_after(self._table_ends, index))
-        if html_rows.ENDS.search(line):
-            self._table = False
-        return inside
+    def _with_whole_tag(self, index: int, line: str) -> tuple[str, int]:
+        """Return a line with the rest of a tag that it opens, and the last line of the tag."""
+        whole = line
+        for last in range(index, min(index + LONGEST_TAG_LINES, len(self._lines) - 1)):
+            if not OPEN_TAG.search(whole):
+                return whole, last
+            whole = f"{whole} {self._lines[last + 1].strip()}"
+        return line, index
 
     def _wrapped(self, index: int, line: str) -> Iterator[tuple[int, str, str]]:
         """Yield the lines of wrapper tags that begin on this line; the last may end lines below."""

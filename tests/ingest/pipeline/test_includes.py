@@ -9,7 +9,7 @@ from ingest.config_file import DocsCollection
 from ingest.documents import IndexedDocument, Passage
 from ingest.errors import LargeDeletion
 from ingest.index import open_index
-from ingest.readers.include_directives import includes_of
+from ingest.readers.includes.include_directives import includes_of
 from ingest.readers.parsed_file import FileBlock, ParsedFile
 from ingest.settings import IndexSettings
 from tests.ingest.pipeline.docs import Docs

@@ -5,8 +5,8 @@ from functools import partial
 
 import pytest
 
+from ingest.readers.includes.shown_part import Part
 from ingest.readers.loader import CODE, Showing, UnreadableDocument, load
-from ingest.readers.shown_part import Part
 from tests.growth import APART, growth
 
 DIRECTIVES = [

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.pipeline.include_paths import IncludePaths
-from ingest.readers.shown_part import Include
+from ingest.readers.includes.shown_part import Include
 from ingest.repo import Checkout
 from ingest.repo.repo_paths import MISSING, OUTSIDE, NotInRepo, follow, from_docs_root
 from tests.ingest.repo.checkouts import docs_settings, open_docs

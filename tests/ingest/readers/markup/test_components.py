@@ -153,11 +153,9 @@ def test_a_table_in_html_is_shown_as_rows_on_the_lines_of_the_file() -> None:
     assert [line for line in chunk.text.split("\n") if line] == [
         "# Limits",
         "Limit | Value",
-        "Queue <a href='q.md'>length</a>",
-        "| `<400>`",
+        "Queue <a href='q.md'>length</a> | `<400>`",
         "PAY-1: Too low.",
-        "PAY-2",
-        ": Too high.",
+        "PAY-2: Too high.",
     ]
     assert chunk.lines == (1, 10)
     assert "Queue length" in chunk.search_text

@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from ingest.readers.include_syntaxes import SYNTAXES, PageLines
+from ingest.readers.includes.include_syntaxes import SYNTAXES, PageLines
+from ingest.readers.includes.shown_part import Include
 from ingest.readers.parsed_file import FileBlock, ParsedFile
-from ingest.readers.shown_part import Include
 
 MOST_INCLUDES = 2_000
 """Maximum number of directives that are read of one page."""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 
-from ingest.readers.shown_part import WHOLE, Include, Part, numbered
+from ingest.readers.includes.shown_part import WHOLE, Include, Part, numbered
 
 RST = re.compile(r"^(\s*+)\.\.\s++(?:([\w-]*include[\w-]*+)|csv-table|raw)::(.*)$")
 RST_OPTION = re.compile(r"^\s++:([\w-]++):(.*)$")

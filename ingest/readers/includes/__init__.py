@@ -1,0 +1,1 @@
+"""Lines of a page in, what it shows of other files out."""
