@@ -94,8 +94,7 @@ def _smaller(piece: Piece, parsed: ParsedFile) -> list[Piece]:
     if rows and (smaller := _smaller_table(piece, rows)):
         return smaller
     if is_whole and block.parts:
-        size = piece.size
-        return [smaller for part in block.parts for smaller in pieces_of(part, parsed, size)]
+        return [own for part in block.parts for own in pieces_of(part, parsed, piece.size)]
     if len(piece.lines) > 1:
         middle = _middle([len(line) + 1 for line in piece.lines])
         return [

@@ -20,6 +20,7 @@ from ingest.readers.kinds import recognition
 from ingest.readers.kinds.prose import NO_PROSE, is_prose, read_plain, read_unnamed
 from ingest.readers.kinds.recognition import Form, form_of, suffix_of
 from ingest.readers.markdown import read_markdown
+from ingest.readers.markup.cell_padding import without_padding
 from ingest.readers.notebook import read_notebook
 from ingest.readers.parsed_file import FileBlock, ParsedFile, UnreadableDocument, with_head
 from ingest.readers.rst import read_rst
@@ -140,7 +141,7 @@ def load(path: str, data: bytes, showing: Showing | None = None) -> Document:
     # The lines of a notebook are JSON, and an interface includes nothing.
     is_written = reader is not read_notebook and form != "interface"
     includes = includes_of(lines, parsed) if is_written else ()
-    parsed = with_head(without_boilerplate(parsed), head)
+    parsed = with_head(without_boilerplate(without_padding(parsed)), head)
     parsed = replace(parsed, blocks=tuple(map(_visible, parsed.blocks)))
     fallback = (showing.title if showing else "") or _name(path)
     facts = (fields.owner, fields.version, fields.language)

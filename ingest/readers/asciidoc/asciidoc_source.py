@@ -16,7 +16,8 @@ DELIMITER = re.compile(
 )
 """First line of a block that ends with the same line."""
 VERBATIM = ("----", "....", "++++", "```")
-COMMENT = re.compile(r"^//(?!/)")
+COMMENT = re.compile(r"^//(?!/)|^(?:tag|end)::[\w.-]++\[\][ \t]*$")
+"""What nobody sees: a comment, and the edge of a part that other pages include."""
 META = re.compile(r"^\[(?:[\w.#%{,\"'\[].*)?\][ \t]*$")
 """Anchor, style or attributes of the block below."""
 BLOCK_TITLE = re.compile(r"^\.[^\s.].*$")

@@ -150,7 +150,8 @@ def _mdbook(page: PageLines) -> Iterator[Include]:
         if "{{#" in line:
             for match in MDBOOK.finditer(line):
                 target, part = _with_part(match[2])
-                yield from page.preprocessed(index, target, part)
+                is_code = match[1] != "include"  # the others put a fence around the file
+                yield from page.preprocessed(index, target, part, is_literal=is_code)
 
 
 def _snippets(page: PageLines) -> Iterator[Include]:

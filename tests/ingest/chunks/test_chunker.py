@@ -180,6 +180,17 @@ def test_a_sub_step_stays_with_its_step() -> None:
         assert any(f"Step {n}: do it\n   - check {n}\n   - note {n}" in c.text for c in chunks)
 
 
+@pytest.mark.parametrize("path", ["page.md", "page.adoc"])
+def test_a_list_that_the_embedder_cannot_read_whole_is_cut_between_its_items(path: str) -> None:
+    items = "".join(f"** Step {n}:{' remove logs' * 6}\n" for n in range(8))
+    text = f"* The disk is full.\n{items}".rstrip()
+    text = text.replace("** ", "  * ") if path == "page.md" else text
+    assert len(text) < TARGET
+    chunks = chunk_document(load(path, text.encode()), lambda text: len(text) <= 500)
+    assert len(chunks) > 1
+    assert [line for chunk in chunks for line in chunk.text.split("\n")] == text.splitlines()
+
+
 def test_code_inside_a_list_is_searched_as_it_stands() -> None:
     (chunk,) = chunks_of("1. First:\n\n   ```sh\n   # list <all> *.log\n   ```\n\n2. *Second*\n")
     assert "# list <all> *.log" in chunk.search_text

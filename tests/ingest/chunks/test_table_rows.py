@@ -154,12 +154,15 @@ def test_a_row_of_values_under_the_head_is_not_part_of_it() -> None:
     assert [chunk for chunk in chunks[1:] if re.search(r"plan0\b", chunk.text)] == []
 
 
-def test_a_head_that_is_aligned_by_blanks_stays_above_its_rows() -> None:
-    lines = [f"| {name:<110} | {value:<110} |" for name, value in (("Name", "Value"), ("n", "v"))]
-    head = [lines[0], f"|{'-' * 112}|{'-' * 112}|"]
-    first, *others = chunks_of("\n".join([*head, *[lines[1]] * 9]), "page.md")
-    assert first.text.split("\n")[:2] == head
-    assert all(chunk.text.startswith("| Name | Value |\n|---|---|") for chunk in others)
+def test_cells_are_shown_without_the_blanks_that_align_them() -> None:
+    rows = [("Name", "Value"), *((f"n{n}", "a  b") for n in range(9))]
+    lines = [f"| {name:<110} | {value:^110} |" for name, value in rows]
+    lines.insert(1, f"| :{'-' * 109} | {'-' * 110} |")
+    (chunk,) = chunks_of("\n".join(lines), "page.md")
+    assert chunk.text.split("\n")[:3] == ["| Name | Value |", "| :--- | --- |", "| n0 | a  b |"]
+    assert chunk.lines == (1, 11)
+    (in_org,) = chunks_of("\n".join(lines).replace(" | -", " + -"), "page.org")
+    assert "| n8 | a  b |" in in_org.text
 
 
 def test_a_long_head_is_shortened_by_its_cells() -> None:

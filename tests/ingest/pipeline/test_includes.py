@@ -147,6 +147,16 @@ def test_each_syntax_shows_the_lines_that_it_names(site: Docs, name: str) -> Non
     assert not report.warnings
 
 
+def test_a_program_that_mdbook_runs_is_code(site: Docs) -> None:
+    site.write("site/guide/a.md", "# A\n\n{{#playground main.rs editable}}\n")
+    site.write("site/guide/main.rs", "# fn hidden() {}\nfn main() {\n    drain();\n}\n")
+
+    site.ingest()
+
+    assert [number for number, _line in included(site, "guide/main.rs")] == [1, 2, 3, 4]
+    assert first(site, "drain").heading == ("A",)
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -134,6 +134,13 @@ def test_a_value_that_two_conditions_give_differently_is_not_guessed() -> None:
     assert shown("a.adoc", page) == "It has {n} nodes."
 
 
+def test_the_edges_of_parts_that_other_pages_include_are_not_shown() -> None:
+    page = (
+        "tag::drain[]\nDrain the relay.\nend::drain[]\n\n// tag::stop[]\nStop it.\n// end::stop[]\n"
+    )
+    assert shown("a.adoc", page) == "Drain the relay.\n\nStop it."
+
+
 def test_values_do_not_multiply() -> None:
     page = ":a: " + "x" * 300 + "\n" + ":a: {a}{a}\n" * 40 + "\nThe {a}.\n"
     assert shown("a.adoc", page) == "The {a}."
