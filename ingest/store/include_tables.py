@@ -78,7 +78,9 @@ class IncludeTables:
     def shown(self) -> list[Shown]:
         """All pairs, by path."""
         with self._database.reading() as db:
-            rows = db.execute("SELECT path, page, line, entirely, headings FROM shown ORDER BY 1, 2, 3")
+            rows = db.execute(
+                "SELECT path, page, line, entirely, headings FROM shown ORDER BY 1, 2, 3"
+            )
             return [Shown(p, page, line, bool(all_), given) for p, page, line, all_, given in rows]
 
     def replace_shown(self, pairs: Sequence[Shown]) -> bool:
