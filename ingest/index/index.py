@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from datetime import datetime
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from ingest.config_file import DocsCollection, read_collections, read_config_file
 from ingest.documents import (
@@ -40,7 +40,6 @@ from ingest.index.snapshot import COLLECTION, OpenFolder, Snapshot
 from ingest.letters import composed
 from ingest.permalinks import permalink
 from ingest.settings import IndexSettings
-from ingest.store.document_rows import StoredDocument
 from ingest.store.document_tables import DocumentTables
 from ingest.store.vectors import batches
 
@@ -196,13 +195,13 @@ class Index:
             for row in live.tables.editions.of_page(stored.info.path)
             if row.path != stored.info.path and self._is_in_scope(row.path, shown)
         )
-        return IndexedDocument(stored.info, tuple(passages), versions)
+        return IndexedDocument(self._readable(stored.info, shown), tuple(passages), versions)
 
     def documents(self, prefix: str = "") -> list[DocumentInfo]:
         """Facts about all documents whose path begins with ``prefix``, by path."""
         stored, shown = self._live.read(lambda live: (live.tables.documents(), self._shown(live)))
         return [
-            document.info
+            self._readable(document.info, shown)
             for path, document in stored.items()
             if composed(path).startswith(composed(prefix)) and self._is_in_scope(path, shown)
         ]
@@ -210,12 +209,13 @@ class Index:
     def infos(self, paths: Collection[str]) -> dict[str, DocumentInfo]:
         """Facts about those of the paths that are documents in scope, by path."""
 
-        def read(live: OpenFolder) -> list[StoredDocument | None]:
+        def read(live: OpenFolder) -> dict[str, DocumentInfo]:
             shown = self._shown(live)
             wanted = [path for path in paths if self._is_in_scope(path, shown)]
-            return [live.tables.document(path) for path in wanted]
+            stored = filter(None, map(live.tables.document, wanted))
+            return {one.info.path: self._readable(one.info, shown) for one in stored}
 
-        return {one.info.path: one.info for one in self._live.read(read) if one}
+        return self._live.read(read)
 
     def status(self) -> IndexStatus:
         """Size and age of the whole index, whatever the scope. Never raises IndexMissing."""
@@ -261,6 +261,17 @@ class Index:
     def _is_in_scope(self, path: str, shown: ShownFiles) -> bool:
         return self._scope is None or bool(self._scope & shown.names(path))
 
+    def _hidden_headings(self, path: str, shown: ShownFiles) -> int | None:
+        if self._scope is None:
+            return None
+        return shown.hidden_headings(path, lambda page: self._is_in_scope(page, shown))
+
+    def _readable(self, info: DocumentInfo, shown: ShownFiles) -> DocumentInfo:
+        """Leave out the title of a page out of scope."""
+        if self._hidden_headings(info.path, shown) is None:
+            return info
+        return replace(info, title=PurePosixPath(info.path).name)
+
     def _shown(self, live: OpenFolder) -> ShownFiles:
         key = (live.folder.path, live.tables.generation())
         shown = self._shown_files.get(key)
@@ -280,6 +291,9 @@ class Index:
             for place in (*copies, *pages)
         )
         url = self._link(passage.origin, passage.path, passage.lines)
+        if (hidden := self._hidden_headings(passage.path, shown)) is not None:
+            name = PurePosixPath(passage.path).name
+            passage = replace(passage, title=name, heading=passage.heading[hidden:])
         return replace(passage, url=url, places=(*passage.places, *places))
 
     def _link(self, origin: Origin | None, path: str, lines: tuple[int, int]) -> str | None:

@@ -267,11 +267,17 @@ class Includes:
         return _Page(title, found, showing.suffix, showing.heading) if found else None
 
     def _pairs(self) -> Iterator[Shown]:
+        named: set[str] = set()
         for (path, page), parts in self._uses.items():
+            headings = -1
+            if path in self.files and path not in named:  # the first page gives its title
+                named.add(path)
+                headings = len(self.files[path].showing.heading)
             entirely = path in self.files and (
                 WHOLE in parts or parts.keys() == self.files[path].parts.keys()
             )
-            yield from (Shown(path, page, line, entirely) for line in sorted({*parts.values()}))
+            for line in sorted({*parts.values()}):
+                yield Shown(path, page, line, entirely, headings)
 
     def _warn(self, page: str, include: Include, target: str, reason: str) -> None:
         names = visible_line(page), visible_line(target[:200])

@@ -17,7 +17,7 @@ from ingest.shorten import shorten_end
 from ingest.sources import DocsSource
 
 _LONGEST_PATH = 4096
-_LINK = "symlink: it leads to no file of the repository that is read"
+LINK = "symlink: it leads to no file of the repository that is read"
 _TOO_LARGE = "huge"
 """First word of the reason for skipping a document that is too large."""
 
@@ -135,9 +135,8 @@ class Selection:
         return f"{_TOO_LARGE}: more than {limit} bytes" if size > limit else None
 
     def _reason_against(self, entry: Entry) -> str | None:
-        path = PurePosixPath(entry.path)
         checks = (
-            (entry.kind == "symlink", _LINK),
+            (entry.kind == "symlink", LINK),
             (entry.kind == "submodule", "submodule: another repository"),
             (entry.kind == "other", "unsupported: not a regular file"),
             (
@@ -145,7 +144,7 @@ class Selection:
                 "unsupported: its path is too long",
             ),
             (not _is_text(entry.path), "encoding: the file's name is not UTF-8"),
-            (any(part.startswith(".") for part in path.parts), "hidden: its path has a dot name"),
+            (is_hidden(entry.path), "hidden: its path has a dot name"),
             (
                 (bool(self.include.patterns) and not self.include.match_file(entry.path))
                 or self.exclude.match_file(entry.path),
@@ -159,7 +158,7 @@ class Selection:
 
     def is_page_link(self, skipped: Skipped) -> bool:
         """Return True for a link that would be a page if it were a file."""
-        return skipped.reason == _LINK and self._reason_against(Entry(skipped.path, "file")) is None
+        return skipped.reason == LINK and self._reason_against(Entry(skipped.path, "file")) is None
 
     def _size_reason(self, entry: Entry) -> str | None:
         return self.too_large(entry.size, None if is_page(entry) else LARGEST)
@@ -174,6 +173,11 @@ class Selection:
         for candidates in by_form.values():
             opened.update(sorted(candidates, key=precedence)[:MOST])
         return opened
+
+
+def is_hidden(path: str) -> bool:
+    """Return True if a file or a folder on the path has a dot name."""
+    return any(part.startswith(".") for part in PurePosixPath(path).parts)
 
 
 def is_page(entry: Entry) -> bool:

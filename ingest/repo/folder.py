@@ -11,12 +11,15 @@ from ingest.documents import Revision, Skipped
 from ingest.errors import DocsRepoError
 from ingest.readers.kinds.recognition import form_of
 from ingest.readers.loader import why_no_page
+from ingest.repo.beneath import is_behind_link, read_beneath
 from ingest.repo.checkout import (
+    LINK,
     Checkout,
     Entry,
     File,
     Selection,
     content_id,
+    is_hidden,
     is_too_large,
     root_parts,
     too_large_to_use,
@@ -27,6 +30,7 @@ from ingest.repo.git_address import Remote
 from ingest.repo.last_changed import last_changes
 from ingest.repo.local import WorkTree, open_work_tree
 from ingest.repo.owners import Owners
+from ingest.repo.repo_paths import from_top
 from ingest.shorten import shorten_end
 from ingest.sources import DocsSource
 
@@ -48,7 +52,7 @@ class FolderCheckout(Checkout):
         self._times: dict[str, datetime] = {}
         with open_work_tree(self._docs, configured, source.git_timeout, self.warnings) as tree:
             self._top = tree.top if tree else configured
-            self.docs_root = self._docs.relative_to(self._top).as_posix().removeprefix(".")
+            self.docs_root = "/".join(self._docs.relative_to(self._top).parts)
             taken = self._taken(tree, self._data_dir)
             commit = tree.repository.head() if tree else None
             if tree and commit:
@@ -83,7 +87,7 @@ class FolderCheckout(Checkout):
     def read(self, file: File) -> bytes:
         place = self._docs / file.path
         try:
-            data = place.read_bytes()
+            data = read_beneath(self._top, from_top(self, file.path))
         except OSError as error:
             raise _moving(place, "went away") from error
         if content_id(data, algorithm_of(file.fingerprint)) != file.fingerprint:
@@ -93,16 +97,14 @@ class FolderCheckout(Checkout):
         return data
 
     def find(self, path: str) -> bytes | None:
-        file = self._top / path
         try:
-            if not file.is_file() or file.is_symlink():
-                return None
-            if file.stat().st_size > self.selection.max_bytes:
-                self.warnings.append(too_large_to_use(path, self.selection.max_bytes))
-                return None
-            return file.read_bytes()
+            data = read_beneath(self._top, path, self.selection.max_bytes + 1)
         except OSError:
             return None
+        if len(data) > self.selection.max_bytes:
+            self.warnings.append(too_large_to_use(path, self.selection.max_bytes))
+            return None
+        return data
 
     def folder(self, path: str) -> Mapping[str, Entry]:
         if path not in self._folders:
@@ -151,13 +153,15 @@ class FolderCheckout(Checkout):
                     found[entry.path] = reason
                 elif entry.path not in listed:
                     found[entry.path] = "git ignores it"
+                elif is_hidden(entry.path) and entry.path not in committed:
+                    found[entry.path] = "its path has a dot name, and no commit has it"
                 else:
                     found[entry.path] = self._included(entry, algorithm, committed)
         return found
 
     def _included(self, entry: Entry, algorithm: str, committed: Mapping[str, str]) -> File | str:
         try:
-            data = (self._top / entry.path).read_bytes()
+            data = read_beneath(self._top, entry.path)
         except OSError as error:
             return f"unreadable: {error.strerror}"
         id_ = content_id(data, algorithm)
@@ -190,10 +194,10 @@ class FolderCheckout(Checkout):
         readable = []
         for entry in entries:
             try:
-                with open(self._place(entry.path), "rb") as file:  # noqa: PTH123  # see _place
-                    data = file.read()
+                data = read_beneath(self._docs, entry.path)
             except OSError as error:
-                self.skipped.append(Skipped(entry.path, f"unreadable: {error.strerror}"))
+                reason = LINK if is_behind_link(error) else f"unreadable: {error.strerror}"
+                self.skipped.append(Skipped(entry.path, reason))
                 continue
             if reason := why_no_page(entry.path, data):
                 self.skipped.append(Skipped(entry.path, reason))

@@ -22,7 +22,8 @@ CREATE TABLE shown (
     path TEXT NOT NULL,
     page TEXT NOT NULL,
     line INTEGER NOT NULL,
-    entirely INTEGER NOT NULL
+    entirely INTEGER NOT NULL,
+    headings INTEGER NOT NULL
 );
 """
 
@@ -52,6 +53,8 @@ class Shown:
     """Line of the directive in ``page``."""
     entirely: bool
     """True if it shows all that is indexed of a file that is indexed for being shown."""
+    headings: int = -1
+    """Number of headings that the file has from ``page``, and perhaps its title; -1 for none."""
 
 
 class IncludeTables:
@@ -75,8 +78,10 @@ class IncludeTables:
     def shown(self) -> list[Shown]:
         """All pairs, by path."""
         with self._database.reading() as db:
-            rows = db.execute("SELECT path, page, line, entirely FROM shown ORDER BY 1, 2, 3")
-            return [Shown(path, page, line, bool(entirely)) for path, page, line, entirely in rows]
+            rows = db.execute(
+                "SELECT path, page, line, entirely, headings FROM shown ORDER BY 1, 2, 3"
+            )
+            return [Shown(p, page, line, bool(all_), given) for p, page, line, all_, given in rows]
 
     def replace_shown(self, pairs: Sequence[Shown]) -> bool:
         """Store these pairs instead of the others; return False if they are the same."""
@@ -85,8 +90,8 @@ class IncludeTables:
         with self._database.writing() as db:
             db.execute("DELETE FROM shown")
             db.executemany(
-                "INSERT INTO shown VALUES (?, ?, ?, ?)",
-                [(p.path, p.page, p.line, p.entirely) for p in pairs],
+                "INSERT INTO shown VALUES (?, ?, ?, ?, ?)",
+                [(p.path, p.page, p.line, p.entirely, p.headings) for p in pairs],
             )
             generation.grow(db)
         return True

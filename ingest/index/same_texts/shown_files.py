@@ -2,7 +2,8 @@
 
 An included file is in the collections of its own path. It is also in those of each page that shows
 all that is indexed of it: whoever may read that page may read the file. A page that shows a part
-gives nothing on, since other pages may show the rest.
+gives nothing on, since other pages may show the rest. An included file has title and headings of
+the first page that shows it: they are left out for whoever may not read that page.
 """
 
 from collections import defaultdict
@@ -29,6 +30,7 @@ class ShownFiles:
         self._membership = membership
         self._pages: dict[str, list[Shown]] = defaultdict(list)
         self._files: dict[str, list[Shown]] = defaultdict(list)
+        self._given = {pair.path: pair for pair in pairs if pair.headings >= 0}
         for pair in pairs:
             self._pages[pair.path].append(pair)
             self._files[pair.page].append(pair)
@@ -49,6 +51,19 @@ class ShownFiles:
                     yield Place(pair.page, (pair.line, pair.line))
                     if pair.entirely:
                         waiting.append(pair.page)
+
+    def hidden_headings(self, path: str, may_read: Callable[[str], bool]) -> int | None:
+        """Number of leading headings of a document that come from a page that may not be read.
+
+        Its title may be that page's, too. None if all that it has may be read.
+        """
+        own, file, seen = self._given.get(path), path, set[str]()
+        while (given := self._given.get(file)) and file not in seen:
+            if not may_read(given.page):
+                return own.headings if own else None
+            seen.add(file)
+            file = given.page
+        return None
 
     def whole(
         self,

@@ -3,7 +3,14 @@
 from collections.abc import Sequence
 
 from ingest.readers.interface.yaml_nodes import Node
-from ingest.readers.parsed_file import FileBlock, ParsedFile
+from ingest.readers.parsed_file import FileBlock, ParsedFile, UnreadableDocument
+
+MOST_GROWTH = 10
+"""Maximum length of a page in lengths of its file: references and aliases repeat what they name."""
+ALWAYS_ROOM = 1_000_000
+"""Number of characters that every page may have."""
+_LINE = 20
+"""Number of characters that a line costs besides its text."""
 
 Line = tuple[str, int]
 """Text, and the number of its line in the file."""
@@ -12,7 +19,9 @@ Line = tuple[str, int]
 class Page:
     """The lines and blocks so far. Within a section, numbers grow and stay within its lines."""
 
-    def __init__(self, lines: int | None) -> None:
+    def __init__(self, lines: int | None, size: int) -> None:
+        """``size``: number of characters of the file."""
+        self._room = ALWAYS_ROOM + MOST_GROWTH * size
         self._most = lines
         """Number of lines of a file whose lines are not those of the nodes."""
         self._lines: list[str] = []
@@ -80,6 +89,9 @@ class Page:
 
     def _add(self, lines: Sequence[Line]) -> None:
         for text, number in lines:
+            self._room -= _LINE + len(text)
+            if self._room < 0:
+                raise UnreadableDocument("huge: its references and aliases repeat too much")
             self._lines.append(text.rstrip())
             self._numbers.append(self._number(number))
 

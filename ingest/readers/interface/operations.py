@@ -41,7 +41,7 @@ def read_interface(lines: Sequence[str]) -> ParsedFile:
     root = read_nodes(_indented(text) if is_dense else text)
     if not any(root.word(kind)[:1].isdigit() for kind in KINDS):
         raise UnreadableDocument(NO_INTERFACE)
-    return _Description(root, len(lines) if is_dense else None).parsed()
+    return _Description(root, Page(len(lines) if is_dense else None, len(text))).parsed()
 
 
 def _indented(text: str) -> str:
@@ -52,10 +52,10 @@ def _indented(text: str) -> str:
 
 
 class _Description:
-    def __init__(self, root: Node, lines: int | None) -> None:
+    def __init__(self, root: Node, page: Page) -> None:
         self._root = root
-        self._page = Page(lines)
-        self._schemas = Schemas(root, self._page)
+        self._page = page
+        self._schemas = Schemas(root, page)
 
     def parsed(self) -> ParsedFile:
         """Render the whole description."""

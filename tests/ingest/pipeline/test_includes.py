@@ -406,6 +406,28 @@ def test_a_local_file_that_git_ignores_is_not_included(site: Docs) -> None:
     assert "git ignores it" in report.warnings[0]
 
 
+@pytest.mark.parametrize("path", [".env", ".ssh/id.inc", "parts/.keys/all.inc"])
+@pytest.mark.parametrize("place", ["no git", "beside git", "committed"])
+def test_a_hidden_file_is_included_only_if_a_commit_has_it(
+    docs: Docs, path: str, place: str
+) -> None:
+    docs.write("home.rst", f"Home\n====\n\n.. include:: /{path}\n")
+    if place != "no git":
+        git(docs.folder, "init", "--quiet")
+    if place == "committed":
+        docs.write(path, "The hidden word is walrus.\n")
+    if place != "no git":
+        git(docs.folder, "add", "--all")
+        git(docs.folder, "commit", "--quiet", "--message", "docs")
+    docs.write(path, "The hidden word is walrus.\n")
+
+    report = docs.ingest()
+
+    is_read = [p.path for p in docs.search("walrus").passages if "walrus" in p.text] == [path]
+    assert is_read == (place == "committed")
+    assert any("dot name" in warning for warning in report.warnings) != is_read
+
+
 def test_an_edited_included_file_has_no_link_to_the_commit(site: Docs) -> None:
     site.write("site/a.rst", "A\n=\n\n.. literalinclude:: ../b.ini\n")
     site.write("b.ini", "one = 1\n")

@@ -179,3 +179,27 @@ def test_a_schema_that_many_operations_name_is_not_copied_without_end() -> None:
     parsed = load("a.yaml", spec.encode()).parsed
     assert sum(line.startswith("- f") for line in parsed.lines) <= MOST_COPIED
     assert sum(line.startswith("GET ") for line in parsed.lines) == 400
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("parameters", "[{name: page, in: query, description: Number of the page.}]"),
+        ("responses", "{200: {description: The page that was asked for.}}"),
+        ("description", "'Returns the page that was asked for.'"),
+    ],
+)
+def test_aliases_that_repeat_more_than_a_file_may_grow_make_no_page(key: str, value: str) -> None:
+    """Operations may share what a file says once, but not hundreds of values each."""
+
+    def described(operations: int, times: int) -> bytes:
+        said = value[:-1] + "".join(
+            f", {value[1:-1].replace('200', str(200 + n))}" for n in range(times)
+        )
+        shared = f"  /a: {{get: {{{key}: &shared {said}{value[-1]}}}}}\n"
+        others = "".join(f"  /b{n}: {{get: {{{key}: *shared}}}}\n" for n in range(operations))
+        return f"openapi: 3.0.0\npaths:\n{shared}{others}".encode()
+
+    assert load("a.yaml", described(300, 1)).has_text
+    with pytest.raises(UnreadableDocument, match="huge: its references and aliases"):
+        load("a.yaml", described(1_000, 300))
