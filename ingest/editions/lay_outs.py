@@ -294,7 +294,7 @@ class _Versions:
             families[edition.page, edition.language].append(path)
         for family in families.values():
             family.sort(key=lambda path: self.ranks[path])
-            for standing, path in enumerate(family):
+            for standing, path in enumerate(family, family[0] in self.gone):
                 if standing:
                     self.editions[path] = replace(self.editions[path], standing=standing)
 
