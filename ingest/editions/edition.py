@@ -26,7 +26,10 @@ class Edition:
     language: str | None = None
     """Language of a translation; None for the original."""
     standing: int = 0
-    """Place among the editions in this language, the current one first, which has 0."""
+    """Place among the editions in this language, the current one first.
+
+    The current version has 0. A page that it lacks begins with 1.
+    """
 
 
 @dataclass(frozen=True, slots=True)

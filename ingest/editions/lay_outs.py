@@ -191,11 +191,7 @@ class _Versions:
         current = min((rank for _version, rank in ranks), default=None)
         for tree, (version, rank) in zip(group.trees, ranks, strict=True):
             for page, documents in tree.pages.items():
-                key = (*(group.prefix if base is None else base), *page)
-                if base is None and key in placed:
-                    key = (*group.prefix, "*", *page)  # another text has that path
-                if group.leans and key in placed:
-                    key = tuple(self.editions[placed[key][0]].page.split("/"))
+                key = self._key(group, page, placed)
                 for path in documents:
                     self._set(path, key, version, rank)
                 if has_current or rank != current:
@@ -210,6 +206,16 @@ class _Versions:
         for page in {page for tree in group.trees for page in tree.pages}:
             for path in placed.get((*base, *page), ()):
                 self._set(path, (*base, *page), "next" if is_next else None, rank)
+
+    def _key(self, group: _Group, page: Parts, placed: Mapping[Parts, list[str]]) -> Parts:
+        """Path of the page that a path below a folder with a version stands for."""
+        base = group.base
+        key = (*(group.prefix if base is None else base), *page)
+        if base is None and key in placed:
+            key = (*group.prefix, "*", *page)  # another text has that path
+        if group.leans and key in placed:
+            key = tuple(self.editions[placed[key][0]].page.split("/"))
+        return key
 
     def _is_held(
         self,
@@ -294,7 +300,7 @@ class _Versions:
             families[edition.page, edition.language].append(path)
         for family in families.values():
             family.sort(key=lambda path: self.ranks[path])
-            for standing, path in enumerate(family):
+            for standing, path in enumerate(family, family[0] in self.gone):
                 if standing:
                     self.editions[path] = replace(self.editions[path], standing=standing)
 

@@ -29,7 +29,11 @@ def fold(tables: DocumentTables, checkout: Checkout) -> None:
     A document that was written has no page until then, nor have those whose edition was deleted.
     """
     before = json.loads(tables.meta().get(EDITIONS, "null"))
-    is_known = before and before["released"] == _released(checkout, before["folders"])
+    is_known = (
+        before
+        and before.get("documents") == tables.counts()[0]  # fewer if one was deleted
+        and before["released"] == _released(checkout, before["folders"])
+    )
     if is_known and not tables.editions.are_stale():
         return
     rows = tables.editions.rows()
@@ -55,7 +59,12 @@ def fold(tables: DocumentTables, checkout: Checkout) -> None:
         own = families[family]
         if len(own) > 1 or own[0].number in related:
             kin |= _kin(tables, sorted(own, key=lambda row: row.standing))
-    note = {"folders": folders, "released": released, "original": laid_out.original}
+    note = {
+        "documents": len(rows),
+        "folders": folders,
+        "released": released,
+        "original": laid_out.original,
+    }
     tables.editions.write(moved, kin, {EDITIONS: json.dumps(note)})
 
 

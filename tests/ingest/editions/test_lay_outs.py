@@ -129,6 +129,12 @@ def test_a_first_version_with_few_pages_is_a_version_all_the_same() -> None:
     assert (found["latest/x.md"].standing, found["v1.0/x.md"].standing) == (0, 1)
 
 
+def test_a_page_that_the_current_version_lacks_has_no_current_edition() -> None:
+    found = editions("latest/x.md", "v1.2/x.md", "v1.2/gone.md", "v1.1/gone.md", "latest/y.md")
+    assert found["latest/x.md"].standing == found["latest/y.md"].standing == 0
+    assert [found[f"v1.{minor}/gone.md"].standing for minor in (2, 1)] == [1, 2]
+
+
 def test_a_page_with_another_path_is_an_edition_of_the_page_with_its_text() -> None:
     texts = {
         "latest/setup/new.md": f"{ENGLISH.format('setup')} Then call the one on duty.",

@@ -161,6 +161,21 @@ def test_a_new_version_takes_the_lead_and_a_deleted_one_gives_it_back(docs: Docs
     assert docs.search("silent socket").passages[0].path == "v1.2/heartbeats.md"
 
 
+def test_a_folder_without_its_other_versions_is_no_version_any_more(docs: Docs) -> None:
+    docs.write("stable/heartbeats.md", LIMIT.format(90))
+    docs.write("next/heartbeats.md", LIMIT.format(60))
+    docs.write("next/push.md", RESTART)
+    docs.ingest()
+    page = docs.index.document("next/push.md")
+    assert page is not None
+    assert page.info.version == "next"
+    docs.delete("stable/heartbeats.md")
+    docs.ingest()
+    page = docs.index.document("next/push.md")
+    assert page is not None
+    assert page.info.version is None
+
+
 def test_a_list_of_versions_that_changes_is_noticed(docs: Docs) -> None:
     versions(docs)
     docs.ingest()
