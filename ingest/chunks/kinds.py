@@ -5,7 +5,8 @@ are versions and dates. ``ingest.index.ranking`` says where each kind comes in a
 """
 
 import re
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
 
@@ -32,6 +33,7 @@ RELEASE = re.compile(
     re.I,
 )
 LINK = re.compile(r"\]\(|\[\[|`[^`\n]*+`")
+ANY_LINK = re.compile(r"[\[`<]|://")
 AWAY = re.compile(r"\bhttps?://")
 """A list of links to other sites is no navigation of these docs."""
 MANY_WORDS = 6
@@ -46,10 +48,7 @@ def with_kinds(document: Document, chunks: Sequence[Chunk]) -> list[Chunk]:
     if _is_change_log(name, document):
         return [replace(chunk, kind="change log") for chunk in chunks]
     if _is_navigation(document.parsed):
-        return [
-            replace(chunk, kind="navigation") if _is_links(chunk, document.parsed) else chunk
-            for chunk in chunks
-        ]
+        return list(_navigation(chunks, document.parsed))
     return list(chunks)
 
 
@@ -77,15 +76,17 @@ def _top_labels(document: Document) -> list[str]:
 def _is_navigation(parsed: ParsedFile) -> bool:
     blocks = [block for block in parsed.blocks if not block.level]
     own = [block for block in blocks if not _is_list_of_pages(block, parsed)]
-    if len(own) < len(blocks) or not blocks:
-        lines = FEWEST_LINES
-    else:
-        lines = sum(
-            bool(line.strip()) for block in own for line in parsed.lines[block.start : block.end]
-        )
-    text = "\n".join(line for block in own for line in parsed.lines[block.start : block.end])
+    lines = [
+        line for block in own for line in parsed.lines[block.start : block.end] if line.strip()
+    ]
+    if len(own) == len(blocks) and blocks and len(lines) < FEWEST_LINES:
+        return False
+    # The exact share takes long; a page with many lines without a link needs none.
+    text = "\n".join(lines)
+    if sum(len(line) for line in lines if not ANY_LINK.search(line)) * 2 > len(text):
+        return False
     leads_away = len(AWAY.findall(text)) * 2 > len(LINK.findall(text))
-    return lines >= FEWEST_LINES and not leads_away and _has_links_only(parsed, own)
+    return not leads_away and _has_links_only(parsed, own)
 
 
 def _is_list_of_pages(block: FileBlock, parsed: ParsedFile) -> bool:
@@ -97,17 +98,13 @@ def _has_links_only(parsed: ParsedFile, blocks: Sequence[FileBlock]) -> bool:
     return not blocks or prose_share(replace(parsed, blocks=tuple(blocks))) < LINKS_ONLY
 
 
-def _is_links(chunk: Chunk, parsed: ParsedFile) -> bool:
-    """Return True if the chunk has nearly only links, or nothing but headings."""
-    first, last = chunk.lines
-    return _has_links_only(
-        parsed,
-        [
-            block
-            for block in parsed.blocks
-            if not block.level
-            and not _is_list_of_pages(block, parsed)
-            and parsed.number(block.start) <= last
-            and parsed.number(max(block.start, block.end - 1)) >= first
-        ],
-    )
+def _navigation(chunks: Sequence[Chunk], parsed: ParsedFile) -> Iterator[Chunk]:
+    """Yield the chunks; those with nearly only links, or nothing but headings, are navigation."""
+    own = [
+        block for block in parsed.blocks if not block.level and not _is_list_of_pages(block, parsed)
+    ]
+    starts = [parsed.number(block.start) for block in own]
+    ends = [parsed.number(max(block.start, block.end - 1)) for block in own]
+    for chunk in chunks:
+        blocks = own[bisect_left(ends, chunk.lines[0]) : bisect_right(starts, chunk.lines[1])]
+        yield replace(chunk, kind="navigation") if _has_links_only(parsed, blocks) else chunk

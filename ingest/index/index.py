@@ -130,11 +130,10 @@ class Index:
             depth=max(DEPTH, k or 0),
         )
         taken = _taken(live.tables, ranking.hits, k, budget)
+        rows = [hit.row for hit, _passage in taken]
         if snapshot.growth:
             self._ask_for(live.tables, snapshot, rows)
-        places = places_of(
-            live.tables, [hit.row for hit, _p in taken], lambda path: self._is_in_scope(path, shown)
-        )
+        places = places_of(live.tables, rows, lambda path: self._is_in_scope(path, shown))
         passages = tuple(
             replace(
                 self._complete(passage, shown, places[hit.row]),

@@ -138,7 +138,9 @@ def load(path: str, data: bytes, showing: Showing | None = None) -> Document:
         lines_masked = tuple(n for n in lines_masked if lines[n - 1].strip())
         head = [(index, line) for index, line in head if lines[index].strip()]
     parsed = reader(lines)
-    includes = includes_of(lines, parsed)
+    # The lines of a notebook are JSON, and an interface includes nothing.
+    is_written = reader is not read_notebook and form != "interface"
+    includes = includes_of(lines, parsed) if is_written else ()
     parsed = with_head(without_boilerplate(without_padding(parsed)), head)
     parsed = replace(parsed, blocks=tuple(map(_visible, parsed.blocks)))
     fallback = (showing.title if showing else "") or _name(path)
@@ -205,6 +207,8 @@ def _shown(name: str) -> tuple[str, tuple[int, ...]]:
 
 
 def _visible(block: FileBlock) -> FileBlock:
+    if not block.label and not block.parts:
+        return block
     parts = tuple(map(_visible, block.parts))
     return replace(block, label=visible_line(block.label), parts=parts)
 

@@ -20,28 +20,42 @@ DIRECTIVE = re.compile(r"^\s*+(?:`{3,}+|~{3,}+)\{(?!code)")
 
 def includes_of(lines: Sequence[str], parsed: ParsedFile) -> tuple[Include, ...]:
     """Return the directives of a page. ``lines``: its text with front matter blanked."""
-    if parsed.numbers or len(parsed.lines) != len(lines):
-        return ()  # HTML and notebooks: what is shown is not what is written
     syntaxes = SYNTAXES.get(parsed.syntax, ())
     text = "\n".join(lines)
-    if not any(mark in text for mark in MARKS):
+    if not syntaxes or not any(mark in text for mark in MARKS):
         return ()
-    page = PageLines(lines, parsed.lines, _code_lines(parsed.blocks, lines))
+    page = PageLines(lines, _shown(lines, parsed), _code_lines(parsed.blocks, lines, parsed))
     found = [each for syntax in syntaxes for each in syntax(page)]
     found = [each for each in found if 0 < len(each.target) <= LONGEST_TARGET]
     found.sort(key=lambda each: each.line)
     return tuple(_under_headings(found[:MOST_INCLUDES], parsed))
 
 
+def _shown(lines: Sequence[str], parsed: ParsedFile) -> list[str]:
+    """Return what is shown of each line; all lines of an HTML table count as shown."""
+    shown = [""] * len(lines)
+    for index, line in enumerate(parsed.lines):
+        shown[parsed.number(index) - 1] += line
+    for block in parsed.blocks if parsed.numbers else ():
+        if block.kind == "table":
+            rows = slice(parsed.number(block.start) - 1, parsed.number(block.end - 1))
+            shown[rows] = lines[rows]
+    return shown
+
+
 def _code_lines(
-    blocks: Iterable[FileBlock], lines: Sequence[str], code: dict[int, int] | None = None
+    blocks: Iterable[FileBlock],
+    lines: Sequence[str],
+    parsed: ParsedFile,
+    code: dict[int, int] | None = None,
 ) -> dict[int, int]:
     """Index of each line in code -> index of the first line of that code."""
     code = {} if code is None else code
     for block in blocks:
-        _code_lines(block.parts, lines, code)
-        if block.kind == "code" and not DIRECTIVE.match(lines[block.start]):
-            code.update(dict.fromkeys(range(block.start, block.end), block.start))
+        _code_lines(block.parts, lines, parsed, code)
+        first = parsed.number(block.start) - 1
+        if block.kind == "code" and not DIRECTIVE.match(lines[first]):
+            code.update(dict.fromkeys(range(first, parsed.number(block.end - 1)), first))
     return code
 
 
@@ -50,7 +64,7 @@ def _under_headings(found: Sequence[Include], parsed: ParsedFile) -> Iterator[In
     headings = iter([b for b in parsed.blocks if b.kind == "heading"])
     following = next(headings, None)
     for include in found:
-        while following is not None and following.start < include.line - 1:
+        while following is not None and parsed.number(following.start) < include.line:
             while path and path[-1].level >= following.level:
                 path.pop()
             path.append(following)

@@ -103,10 +103,8 @@ class HtmlRows:
         """Yield parts of a line, which joined are the line."""
         tags = list(_tags(line))
         cuts = self._cuts(tags, may_open=may_open)
-        edges = (
-            *((at, is_row) for at, is_row in cuts.items() if at < len(line)),
-            (len(line), False),
-        )
+        within = ((at, is_row) for at, is_row in cuts.items() if at < len(line) or not at)
+        edges = (*within, (len(line), False))
         after = iter(tags)
         tag = next(after, None)
         begin, begins_row = 0, False
@@ -115,7 +113,7 @@ class HtmlRows:
             if line[begin:end].strip(" \t>") or end == len(line):
                 own: list[Tag] = []
                 while tag and tag.start < end:
-                    own.append(tag.moved(-begin))
+                    own.append(tag.moved(-begin) if begin else tag)
                     tag = next(after, None)
                 yield Part(line[begin:end], tuple(own), begins_row)
                 begin, begins_row = end, False

@@ -2,6 +2,7 @@
 
 import pytest
 
+from ingest.readers.loader import load
 from tests.ingest.readers.test_loader import chunks_of, searched, shown
 
 PARAMETERS = """\
@@ -181,3 +182,47 @@ def test_markdown_inside_a_table_of_html_is_markdown() -> None:
     assert [line for line in shown("a.md", page).split("\n") if line] == [
         "**Bold**", "```", "<td>", "```", "after <td>"
     ]  # fmt: skip
+
+
+def test_a_page_with_a_table_in_html_includes_files_on_their_lines() -> None:
+    page = (
+        "<table><tr><td>Own</td></tr><tr><td>\n{{#include one.md}}\n</td></tr></table>\n\n"
+        "## Below\n\n<!-- {{#include no.md}} -->\n{{#include two.md}}\n\n"
+        "```\n{{#include no.md}}\n```\n"
+    )
+    includes = [
+        (each.line, each.target, each.heading) for each in load("a.md", page.encode()).includes
+    ]
+    assert includes == [(2, "one.md", ()), (8, "two.md", ("Below",))]
+
+
+@pytest.mark.parametrize(
+    ("page", "text"),
+    [
+        ("Before <table><tr><td>a</td><td>b</td></tr></table> behind\n", "Before \na | b\n behind"),
+        ("> <table>\n> <tr><td>a</td>\n> <td>b</td></tr>\n> </table>\n", "> a | b"),
+        ("<table>\n<tr><td\n  align='right'\n>a</td>\n<td>b\nc</td></tr>\n</table>\n", "a | b c"),
+        (
+            "<table><tr><td>a<table><tr><td>b</td></tr>\n<tr><td>c</td></tr></table></td>\n"
+            "<td>d</td></tr></table>\n",
+            "a | b | c | d",
+        ),
+        ("<table>\n<tr><td><pre>\nb\n  c\n</pre></td></tr>\n</table>\n", "<pre>\nb\n  c\n</pre>"),
+        ("<table>\n<!-- no -->\n<tr><td>a</td></tr>\n</table>\n", "a"),
+        ("Write `<table>`, then `</table>`.\n", "Write `<table>`, then `</table>`."),
+        ("<table>\n<tr><td>a</td></tr>\n\nNever **closed**.\n", "a\nNever **closed**."),
+    ],
+)
+def test_a_row_in_html_is_one_line_wherever_it_stands(page: str, text: str) -> None:
+    assert [line for line in shown("a.md", page).split("\n") if line.strip(" >")] == text.split(
+        "\n"
+    )
+
+
+def test_code_in_a_cell_stays_code() -> None:
+    page = (
+        "<table>\n<tr><th>Old</th><th>New</th></tr>\n<tr>\n<td>\n\n```sh\na | b __c__\n\nd\n```\n\n"
+        "</td>\n<td>**e**</td>\n</tr>\n</table>\n"
+    )
+    assert "```sh\na | b __c__\n\nd\n```" in shown("a.md", page)
+    assert "a | b __c__" in searched("a.md", page)
