@@ -85,14 +85,16 @@ def lay_out(
 
 def version_folders(paths: Sequence[str]) -> set[str]:
     """Folders in which a ``versions.json`` may lie: those above a folder with versions."""
-    found: set[str] = set()
+    folders: set[str] = set()
     for path in paths:
         parts = path.split("/")
         for place, part in enumerate(parts[:-1]):
             if version_of(part) is not None:
-                found.update("/".join(parts[:depth]) for depth in (place - 1, place) if depth >= 0)
+                folders.update(
+                    "/".join(parts[:depth]) for depth in (place - 1, place) if depth >= 0
+                )
                 break
-    return found
+    return folders
 
 
 @dataclass(slots=True)
@@ -153,8 +155,8 @@ class _Versions:
                 tree.pages[parts[place + 1 :]].extend(documents)
                 break
         return [
-            (prefix, sorted(found.values(), key=_by_version))
-            for prefix, found in sorted(trees.items())
+            (prefix, sorted(by_folder.values(), key=_by_version))
+            for prefix, by_folder in sorted(trees.items())
         ]
 
     def _group(
@@ -169,7 +171,7 @@ class _Versions:
         own = {tree.folder for tree in trees}
         by_size = sorted(trees, key=lambda tree: (-len(tree.pages), tree.name))
         bases = (known.counterpart(tree.folder, sorted(tree.pages), own) for tree in by_size)
-        base = next((found for found in bases if found is not None), None)
+        base = next((folder for folder in bases if folder is not None), None)
         if base is not None and self._same_pages(by_size[0], base, placed):
             group.base = base
         group.trees = [

@@ -47,8 +47,8 @@ def translations(
         if (tagged := _tagged(path, known)) is not None:
             groups[tagged.group][path] = tagged
     result = Translations()
-    groups_found = [group for group in groups.values() if _is_written(group, text_of)]
-    taken = {path: tagged for group in groups_found for path, tagged in group.items()}
+    in_their_language = [group for group in groups.values() if _is_written(group, text_of)]
+    taken = {path: tagged for group in in_their_language for path, tagged in group.items()}
     for path, said in stated.items():
         if said.language and path in known and path not in taken:
             result.tags[path] = shown_tag(said.language)
@@ -58,7 +58,7 @@ def translations(
             _settle_original(result, paths, text_of)
         return result
     untagged = Paths.of(_parts(path) for path in paths if path not in taken)
-    for group in groups_found:
+    for group in in_their_language:
         _place(group, untagged, result)
     _settle_original(result, paths, text_of)
     for path, tagged in taken.items():
@@ -76,8 +76,8 @@ def _tagged(path: str, known: set[str]) -> Tagged | None:
             return Tagged(part, language, group, (*parts[:place], *parts[place + 1 :]))
     stem, dot, suffix = parts[-1].rpartition(".")
     for separator in _SEPARATORS:
-        name, found, tag = stem.rpartition(separator)
-        if found and name and (language := language_of(tag)) is not None:
+        name, mark, tag = stem.rpartition(separator)
+        if mark and name and (language := language_of(tag)) is not None:
             untagged = (*parts[:-1], f"{name}{dot}{suffix}")
             if separator == "." or "/".join(untagged) in known:
                 return Tagged(tag, language, ((), tag, "name"), untagged)

@@ -30,12 +30,12 @@ class Paths:
 
     @staticmethod
     def of(paths: Iterable[Parts]) -> "Paths":
-        made = Paths()
+        all_paths = Paths()
         for path in paths:
-            made.paths.add(path)
+            all_paths.paths.add(path)
             for depth in range(len(path) - 1):
-                made._folders[path[:depth]].add(path[depth])
-        return made
+                all_paths._folders[path[:depth]].add(path[depth])
+        return all_paths
 
     def counterpart(
         self, tree: Parts, suffixes: Sequence[Parts], avoid: Collection[Parts] = ()

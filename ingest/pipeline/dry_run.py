@@ -20,7 +20,7 @@ from typing import Any
 from ingest.documents import Skipped
 from ingest.errors import IndexDamaged
 from ingest.index import folders
-from ingest.pipeline.left_out import left_out
+from ingest.pipeline.left_out import NO_PAGES, left_out
 from ingest.readers.decoding import decode
 from ingest.readers.kinds.recognition import suffix_of
 from ingest.readers.parsed_file import UnreadableDocument
@@ -56,6 +56,7 @@ def dry_run(settings: IndexSettings, seconds_of_a_chunk: float | None = None) ->
     written = [file for file in changed if file.path in paths]
     to_embed = sum(map(_chunks, written))
     sentence = left_out(skipped, len(files))
+    empty = None if files else NO_PAGES
     return {
         "dry_run": True,
         "revision": revision,
@@ -72,7 +73,7 @@ def dry_run(settings: IndexSettings, seconds_of_a_chunk: float | None = None) ->
         "skipped": [{"path": s.path, "reason": s.reason} for s in skipped],
         "not_looked_into": unseen,
         "left_out": sentence,
-        "warnings": [*warnings, *filter(None, [sentence])],
+        "warnings": [*warnings, *filter(None, [sentence, empty])],
         "seconds": round(time.monotonic() - started, 3),
     }
 

@@ -26,6 +26,12 @@ def is_lost_page(skipped: Skipped) -> bool:
     return reason in _UNREADABLE and (suffix in READ or reason == "malformed")
 
 
+NO_PAGES = (
+    "0 documents are indexed: the docs root has no readable page"
+    " (see FOOTNOTE_DOCS_ROOT and FOOTNOTE_DOCS_INCLUDE)."
+)
+
+
 def left_out(skipped: Iterable[Skipped], documents: int) -> str:
     """Return the sentence, or an empty text if few pages were left out."""
     lost = [file for file in skipped if is_lost_page(file)]

@@ -20,7 +20,7 @@ from ingest.invisible import visible_line
 from ingest.pipeline.compaction import compact
 from ingest.pipeline.folding import fold
 from ingest.pipeline.includes import Includes
-from ingest.pipeline.left_out import left_out
+from ingest.pipeline.left_out import NO_PAGES, left_out
 from ingest.pipeline.plan import Plan, make_plan, refuse_large_deletion
 from ingest.pipeline.reading import ReadDocument, Reading
 from ingest.pipeline.self_test import SelfTestOutcome, SelfTestQuestions, ask, drop, read_self_test
@@ -165,10 +165,7 @@ def _warnings(skipped: Sequence[Skipped], documents: int) -> Iterator[str]:
     if lost := left_out(skipped, documents):
         yield lost
     if not documents:
-        yield (
-            "0 documents are indexed: the docs root has no readable page"
-            " (see FOOTNOTE_DOCS_ROOT and FOOTNOTE_DOCS_INCLUDE)."
-        )
+        yield NO_PAGES
     for file in skipped:
         if is_bad_name(file.reason):
             yield f"{visible_line(file.path)} is left out ({file.reason})."

@@ -146,7 +146,7 @@ def load(path: str, data: bytes, showing: Showing | None = None) -> Document:
     fallback = (showing.title if showing else "") or _name(path)
     facts = (fields.owner, fields.version, fields.language)
     names = [_title(fields, parsed) or fallback, *(fact or "" for fact in facts), *fields.tags]
-    (title, owner, version, language, *tags), found = zip(*map(_shown, names), strict=True)
+    (title, owner, version, language, *tags), lines_of_names = zip(*map(_shown, names), strict=True)
     document = Document(
         path=path,
         title=title or _name(path),
@@ -154,7 +154,7 @@ def load(path: str, data: bytes, showing: Showing | None = None) -> Document:
         owner=owner or None,
         tags=tuple(filter(None, tags)),
         date=fields.date,
-        masked_lines=(*lines_masked, *parsed.masked_lines, *chain.from_iterable(found)),
+        masked_lines=(*lines_masked, *parsed.masked_lines, *chain.from_iterable(lines_of_names)),
         impossible=fields.impossible,
         version=version or None,
         language=language or None,

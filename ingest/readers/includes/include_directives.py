@@ -25,10 +25,10 @@ def includes_of(lines: Sequence[str], parsed: ParsedFile) -> tuple[Include, ...]
     if not syntaxes or not any(mark in text for mark in MARKS):
         return ()
     page = PageLines(lines, _shown(lines, parsed), _code_lines(parsed.blocks, lines, parsed))
-    found = [each for syntax in syntaxes for each in syntax(page)]
-    found = [each for each in found if 0 < len(each.target) <= LONGEST_TARGET]
-    found.sort(key=lambda each: each.line)
-    return tuple(_under_headings(found[:MOST_INCLUDES], parsed))
+    includes = [each for syntax in syntaxes for each in syntax(page)]
+    includes = [each for each in includes if 0 < len(each.target) <= LONGEST_TARGET]
+    includes.sort(key=lambda each: each.line)
+    return tuple(_under_headings(includes[:MOST_INCLUDES], parsed))
 
 
 def _shown(lines: Sequence[str], parsed: ParsedFile) -> list[str]:
@@ -59,11 +59,11 @@ def _code_lines(
     return code
 
 
-def _under_headings(found: Sequence[Include], parsed: ParsedFile) -> Iterator[Include]:
+def _under_headings(includes: Sequence[Include], parsed: ParsedFile) -> Iterator[Include]:
     path: list[FileBlock] = []
     headings = iter([b for b in parsed.blocks if b.kind == "heading"])
     following = next(headings, None)
-    for include in found:
+    for include in includes:
         while following is not None and parsed.number(following.start) < include.line:
             while path and path[-1].level >= following.level:
                 path.pop()

@@ -7,7 +7,7 @@ counts only if it can be no example of its own syntax.
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import accumulate
 
 from ingest.readers.includes.shown_part import WHOLE, Include, Part, numbered
@@ -46,7 +46,6 @@ class PageLines:
     """The lines without comments."""
     code: dict[int, int]
     """Index of each line in code -> index of the first line of that code."""
-    found: list[Include] = field(default_factory=list)
 
     def is_code(self, index: int) -> bool:
         return index in self.code

@@ -144,10 +144,10 @@ def _at(words: str, kept: Sequence[int], lines: Sequence[str], after: int) -> in
 
 def _regions(names: Sequence[str], lines: Sequence[str]) -> Iterator[int]:
     """Yield the lines of named regions, without the lines that mark their edges."""
-    wanted = {name for name in names if not name.startswith("!")}
-    refused = {name[1:] for name in names if name.startswith("!")}
-    everything = not wanted or bool(wanted.intersection(EVERYTHING))
-    missing = set() if everything else set(wanted)
+    included = {name for name in names if not name.startswith("!")}
+    excluded = {name[1:] for name in names if name.startswith("!")}
+    everything = not included or bool(included.intersection(EVERYTHING))
+    missing = set() if everything else set(included)
     open_: set[str] = set()
     for index, line in enumerate(lines):
         edges = list(EDGE.finditer(line))
@@ -155,11 +155,11 @@ def _regions(names: Sequence[str], lines: Sequence[str]) -> Iterator[int]:
             name = edge["anchor"] or edge["tag"] or edge["section"]
             if edge["close"] or "end" in (edge["kind"], edge["edge"]):
                 open_.discard(name)
-            elif name in wanted or name in refused:
+            elif name in included or name in excluded:
                 open_.add(name)
                 missing.discard(name)
-        is_inside = everything or not wanted.isdisjoint(open_)
-        if not edges and is_inside and refused.isdisjoint(open_):
+        is_inside = everything or not included.isdisjoint(open_)
+        if not edges and is_inside and excluded.isdisjoint(open_):
             yield index
     if missing:
         raise PartMissing(f"it has no region {', '.join(sorted(missing))}")

@@ -44,28 +44,28 @@ class Schemas:
 
     def parameter(self, node: Node) -> Line:
         """Return the line of a parameter."""
-        found = self.resolved(node)
-        schema = self.resolved(found.get("schema") or found)
-        required = found.word("required") == "true"
-        said = found.word("description") or schema.word("description")
-        where = [found.word("in"), *self._facts(schema, required=required)]
-        return _line(found.word("name"), where, said), node.first
+        target = self.resolved(node)
+        schema = self.resolved(target.get("schema") or target)
+        required = target.word("required") == "true"
+        said = target.word("description") or schema.word("description")
+        where = [target.word("in"), *self._facts(schema, required=required)]
+        return _line(target.word("name"), where, said), node.first
 
     def body_parameters(self, parameters: Sequence[Node]) -> None:
         """Describe the body of an operation in Swagger 2, which is one of its parameters."""
         for parameter in parameters:
-            found = self.resolved(parameter)
-            if found.word("in") == "body" and (schema := found.get("schema")):
+            target = self.resolved(parameter)
+            if target.word("in") == "body" and (schema := target.get("schema")):
                 self.describe(schema, parameter.first, "Body:")
 
     def content(self, label: str, node: Node, line: int) -> None:
         """Describe a request or a response, with the fields of its first kind of content."""
-        found = self.resolved(node)
-        kinds = list(found.each("content"))
-        schema = kinds[0][1].get("schema") if kinds else found.get("schema")
+        target = self.resolved(node)
+        kinds = list(target.each("content"))
+        schema = kinds[0][1].get("schema") if kinds else target.get("schema")
         kind = f" ({', '.join(name for name, _, _ in kinds)})" if kinds else ""
-        said = found.word("description")
-        required = ", required" * (found.word("required") == "true")
+        said = target.word("description")
+        required = ", required" * (target.word("required") == "true")
         label = f"{label}{required}{kind}: {said}" if said else f"{label}{required}{kind}:"
         if schema is None:
             self._page.line(label, line)
@@ -93,14 +93,14 @@ class Schemas:
         self, schema: Node, depth: int, above: tuple[int, ...], at: int | None = None
     ) -> Iterator[Line]:
         """Yield the fields of an object, of the items of a list and of all variants."""
-        found = self.resolved(schema)
-        if id(found) in above or depth > DEEPEST or len(above) > MOST_REFERENCES:
+        target = self.resolved(schema)
+        if id(target) in above or depth > DEEPEST or len(above) > MOST_REFERENCES:
             return
         # What is elsewhere in the file is shown at the line that refers to it.
-        at = schema.first if at is None and found is not schema else at
-        inside = (*above, id(found))
-        required = {item.text for item in found.all("required")}
-        for name, value, line in found.each("properties"):
+        at = schema.first if at is None and target is not schema else at
+        inside = (*above, id(target))
+        required = {item.text for item in target.all("required")}
+        for name, value, line in target.each("properties"):
             one = self.resolved(value)
             facts = self._facts(value, required=name in required)
             said = one.word("description")
@@ -108,17 +108,17 @@ class Schemas:
             yield f"{'  ' * depth}{_line(name, facts, said)}", number
             yield from self._fields(value, depth + 1, inside, at)
         for key in VARIANTS:
-            for variant in found.all(key):
+            for variant in target.all(key):
                 yield from self._fields(variant, depth, inside, at)
         for key in ("items", "additionalProperties"):
-            if inner := found.get(key):
+            if inner := target.get(key):
                 yield from self._fields(inner, depth, inside, at)
 
     def _facts(self, schema: Node, *, required: bool = False) -> list[str]:
         """Return the type and the limits of a value."""
-        found = self.resolved(schema)
-        types = [found.word("type"), *(item.text or "" for item in found.all("type"))]
-        inner = found.get("items")
+        target = self.resolved(schema)
+        types = [target.word("type"), *(item.text or "" for item in target.all("type"))]
+        inner = target.get("items")
         item = (self._name(inner) or self.resolved(inner).word("type")) if inner else ""
         name = self._name(schema)
         kind = " or ".join(filter(None, types))
@@ -126,10 +126,10 @@ class Schemas:
         facts = [" ".join(filter(None, kinds)), "required" * required]
         facts += [
             f"{key} {value.text}"
-            for key, value in found.fields.items()
+            for key, value in target.fields.items()
             if key not in OWN and value.text and len(value.text) < 200 and "\n" not in value.text
         ]
-        if choices := [item.text for item in found.all("enum") if item.text]:
+        if choices := [item.text for item in target.all("enum") if item.text]:
             facts.append(f"one of {' | '.join(choices[:MOST_OF_ONE])}")
         return list(filter(None, facts))
 

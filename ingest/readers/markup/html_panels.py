@@ -46,7 +46,7 @@ class Panels:
         by_id: dict[str, str] = {}
         by_panel: dict[str, str] = {}
         waiting: deque[str] = deque()
-        found: list[Tag] = []
+        tab_panels: list[Tag] = []
         for tag in soup.descendants:
             if not isinstance(tag, Tag):
                 continue
@@ -62,10 +62,10 @@ class Panels:
                 by_panel.update(dict.fromkeys(targets, name))
                 waiting.append(name)
             elif role == "tabpanel":
-                found.append(tag)
+                tab_panels.append(tag)
                 if waiting:
                     panels.names[id(tag)] = waiting.popleft()
-        for panel in found:
+        for panel in tab_panels:
             labels = (
                 by_panel.get(_attribute(panel, "id")),
                 by_id.get(_attribute(panel, "aria-labelledby")),

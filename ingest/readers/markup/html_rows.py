@@ -18,6 +18,9 @@ BEGINS = re.compile(
 )
 TABLE = re.compile(r"<(/?)(table|dl)(?=[\s/>])", re.I)
 CODE_SPAN = re.compile(r"(?<!`)(`++)[^`\n]++\1(?!`)")
+OPEN_TAG = re.compile(r"<[A-Za-z][^<>]*+\Z")
+LONGEST_TAG_LINES = 10
+"""Maximum number of lines of one tag in a table."""
 TABLES = frozenset({"table", "dl"})
 ROWS = frozenset({"tr", "dt"})
 KEPT = frozenset({"a", "img", "pre"})
@@ -197,6 +200,19 @@ class HtmlRows:
 
 def _names_columns(tags: Collection[str]) -> bool:
     return "thead" in tags or ("th" in tags and "td" not in tags)
+
+
+def with_whole_tag(lines: Sequence[str], index: int, line: str) -> tuple[str, int]:
+    """Return a line with the rest of the tag that it opens, and the index of the tag's last line.
+
+    ``line`` is ``lines[index]``, or what is left of it without comments.
+    """
+    whole = line
+    for last in range(index, min(index + LONGEST_TAG_LINES, len(lines) - 1)):
+        if not OPEN_TAG.search(whole):
+            return whole, last
+        whole = f"{whole} {lines[last + 1].strip()}"
+    return line, index
 
 
 def _closed(lines: Sequence[str]) -> Iterator[int]:

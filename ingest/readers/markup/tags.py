@@ -210,9 +210,9 @@ def _literals(expression: str) -> list[str]:
         return [INNER_TAG.sub(" ", expression)]
     if "=>" in expression or expression.startswith("function"):
         return []
-    found = (next(part for part in match.groups() if part is not None)
+    strings = (next(part for part in match.groups() if part is not None)
              for match in LITERAL.finditer(expression))  # fmt: skip
-    return [IN_TEMPLATE.sub(" ", text) for text in found]
+    return [IN_TEMPLATE.sub(" ", text) for text in strings]
 
 
 def parameter_words(name: str, parameters: str) -> str:

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from ingest.readers.markup.html_rows import HtmlRows, HtmlTable
+from ingest.readers.markup.html_rows import HtmlRows, HtmlTable, with_whole_tag
 from ingest.readers.markup.note_comments import (
     NOTE_MARK,
     closes_note_comment,
@@ -50,9 +50,6 @@ WRAPPERS = {
     "figcaption", "p",
 }  # fmt: skip
 CLOSING_TAG = re.compile(r"</([A-Za-z][\w.-]*)\s*>")
-OPEN_TAG = re.compile(r"<[A-Za-z][^<>]*+\Z")
-LONGEST_TAG_LINES = 10
-"""Maximum number of lines of one tag in a table."""
 TAG_LINE = re.compile(r"^[ \t]*</?[A-Za-z]")
 LABEL = re.compile(
     r"^ {0,3}(?:\([^()\s][^()\n]*+\)=|\{#[^{}\n]++\}"
@@ -138,7 +135,7 @@ class _Pass:
             self._rows.pass_by()
             yield index, line, line
         elif self._rows.has(index, line):
-            line, last = self._with_whole_tag(index, line)
+            line, last = with_whole_tag(self._lines, index, line)
             for visible, part in self._rows.read(index, line, self.visible):
                 yield index, visible, part
             for below in range(index + 1, last + 1):
@@ -176,15 +173,6 @@ class _Pass:
                 self._comment = NOTE_MARK
                 return "", False
         return ("" if NOWHERE.match(line) else self._without_comments(index, line)), True
-
-    def _with_whole_tag(self, index: int, line: str) -> tuple[str, int]:
-        """Return a line with the rest of a tag that it opens, and the last line of the tag."""
-        whole = line
-        for last in range(index, min(index + LONGEST_TAG_LINES, len(self._lines) - 1)):
-            if not OPEN_TAG.search(whole):
-                return whole, last
-            whole = f"{whole} {self._lines[last + 1].strip()}"
-        return line, index
 
     def _wrapped(self, index: int, line: str) -> Iterator[tuple[int, str, str]]:
         """Yield the lines of wrapper tags that begin on this line; the last may end lines below."""

@@ -39,6 +39,15 @@ def test_it_says_what_would_be_read_and_left_out_and_writes_nothing(docs: Path) 
     assert "skipped  1: unsupported: no reader for .png\n         logo.png" in shown
 
 
+@pytest.mark.parametrize("names", [(), ("logo.png", "map.svg")])
+def test_a_folder_without_pages_is_a_warning(names: tuple[str, ...]) -> None:
+    Path("assets").mkdir()
+    for name in names:
+        Path("assets", name).write_bytes(b"\x89PNG")
+    shown = run("ingest", "assets", "--dry-run")
+    assert "warning  0 documents are indexed: the docs root has no readable page" in shown
+
+
 def test_it_tells_the_difference_to_the_index_while_another_process_owns_it(docs: Path) -> None:
     run("ingest", str(docs))
     before = {path: path.stat().st_mtime_ns for path in Path(".footnote").rglob("*.sqlite")}
