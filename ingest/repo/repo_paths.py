@@ -20,9 +20,9 @@ MISSING = "there is no such file"
 OUTSIDE = "outside the repository"
 
 
-def follow(checkout: Checkout, path: str) -> Entry:
-    """Return the file at a path from the top of the repo. Raises NotInRepo."""
-    walk = _Walk(checkout)
+def follow(checkout: Checkout, path: str, start: str = "") -> Entry:
+    """Return the file at a path from ``start``, a folder of the repo. Raises NotInRepo."""
+    walk = _Walk(checkout, start)
     walk.add(path)
     for _step in range(_MOST_STEPS):
         if not walk.waiting:
@@ -35,9 +35,9 @@ def follow(checkout: Checkout, path: str) -> Entry:
 class _Walk:
     """A place in the repository, and the names that lead on from there."""
 
-    def __init__(self, checkout: Checkout) -> None:
+    def __init__(self, checkout: Checkout, start: str) -> None:
         self._checkout = checkout
-        self._place: list[str] = []
+        self._place = start
         self._links = 0
         self.waiting: list[str] = []
 
@@ -53,13 +53,13 @@ class _Walk:
         if name == "..":
             if not self._place:
                 raise NotInRepo(OUTSIDE)
-            self._place.pop()
+            self._place = self._place.rpartition("/")[0]
         elif name not in ("", "."):
             return self._enter(name)
         return None
 
     def _enter(self, name: str) -> Entry | None:
-        entry = self._checkout.folder("/".join(self._place)).get(name)
+        entry = self._checkout.folder(self._place).get(name)
         if entry is None or name.lower() == ".git":
             raise NotInRepo(MISSING)
         if entry.kind == "symlink":
@@ -69,7 +69,7 @@ class _Walk:
                 raise NotInRepo(MISSING)
             self.add(target)
         elif entry.kind == "folder":
-            self._place.append(name)
+            self._place = entry.path
         elif entry.kind == "file" and not any(self.waiting):
             return entry
         else:
