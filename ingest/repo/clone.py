@@ -28,7 +28,9 @@ DOCS_REF = "refs/footnote/docs"
 SMALL_PACK = 20_000_000
 """Bytes of a pack that is fetched without a look at the sizes of its contents."""
 
-_REFUSED = re.compile(r"not our ref|unadvertised object|remote error: want .* not valid")
+_REFUSED = re.compile(
+    r"not our ref|unadvertised object|remote error: want [0-9a-f]{1,64}+ not valid"
+)
 
 _MOST_OBJECTS = 10_000_000
 _MOST_BYTES = 1_000_000_000
