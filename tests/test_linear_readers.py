@@ -97,6 +97,15 @@ INTERFACE = pieces(
     "  /b: {$ref: '#/paths/~1b'}\n¦  /c: {get: {responses: {200: {$ref: '#/paths'}}}}\n¦: ¦? ¦"
     "  a: |\n   b\n"
 )
+WIKIS = (".mediawiki", ".org", ".textile", ".pod", ".creole")
+INCLUDES = pieces(
+    '{{#include a}}\n¦{{#include a:b}} ¦.. include:: a\n   :lines: 1-\n¦--8<-- "a"\n¦--8<--\na\n'
+    "¦{!a!} ¦"
+    '{% include "a" b=c\n%}¦{% include ¦{{< readfile a="b" ¦{{< a file="b" >}}¦![[a|b]] ¦![[a#¦'
+    "{{a|b}} ¦import A from 'a'\n<A ¦```{include} a\n```\n¦include::{a}[tags=a;b]\n"
+    "¦include::a[lines=1..2;3]\n"
+    "¦:a: {a}b\n"
+)
 MESSAGE = [*SIGNS, *WORDS, *SLACK, "```\n", "http://a ", "a@b.c "]
 ANSWER = [*SIGNS, *MARKS, *CITATIONS]
 PAGE = [*SIGNS, *MARKS, *PAGES]
@@ -181,6 +190,22 @@ def interface(text: str) -> object:
     return indexed(".yaml")(f"openapi: 3.0.0\npaths:\n{text}")
 
 
+def interface_in_json(text: str) -> object:
+    described = {"summary": text, "parameters": [{"name": part} for part in text.split()]}
+    one_line = json.dumps({"openapi": "3.0.0", "paths": {"/a": {"get": described}}})
+    return indexed(".json")(one_line), indexed(".json")(f'{{"openapi": "3.0.0", {text}')
+
+
+def including(text: str) -> object:
+    return [indexed(suffix)(text) for suffix in (".md", ".rst", ".adoc", ".mediawiki")]
+
+
+def html_table(text: str) -> object:
+    cells = text.replace("\n", "<tr>").replace(" ", "<td>")
+    table = f"<table><tr><td>a<td>b{cells}</table>"
+    return indexed(".html")(table), indexed(".md")(table)
+
+
 def notebook(text: str) -> object:
     cells = [{"cell_type": kind, "source": text} for kind in ("markdown", "code")]
     return indexed(".ipynb")(json.dumps({"cells": cells, "nbformat": 4}, indent=0))
@@ -261,8 +286,11 @@ READERS: dict[str, tuple[Callable[[str], object], list[str]]] = {
     "bytes": (lambda text: decode(text.encode("utf-16", "replace") + b"\xff"), SIGNS),
     "a notebook": (notebook, PAGE),
     "an interface": (interface, [*SIGNS, *INTERFACE]),
+    "an interface in JSON": (interface_in_json, [*SIGNS, *INTERFACE]),
+    "included files": (including, [*INCLUDES, *(f"{piece}\n" for piece in INCLUDES)]),
+    "a table in HTML": (html_table, pieces("a ¦a\n¦<th>a ¦<td colspan=9>a ¦<table> ¦</td> ¦<p>\n")),
     ".adoc": (indexed(".adoc"), [*SIGNS, *ASCIIDOC]),
-    **{suffix: (indexed(suffix), [*SIGNS, *WIKI]) for suffix in (".mediawiki", ".org")},
+    **{suffix: (indexed(suffix), [*SIGNS, *WIKI]) for suffix in WIKIS},
     **{suffix: (indexed(suffix), PAGE) for suffix in (".md", ".mdx", ".rst", ".txt", ".html")},
 }
 """Each entry, and the pieces that have a meaning there."""

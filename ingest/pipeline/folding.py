@@ -19,6 +19,9 @@ from ingest.repo import Checkout
 from ingest.store.document_tables import DocumentTables
 from ingest.store.edition_tables import EditionRow
 
+MOST_RELEASED = 1_000
+"""Maximum number of versions that are read of one ``versions.json``."""
+
 Family = tuple[str, str | None]
 """Page and language."""
 
@@ -98,5 +101,5 @@ def _released(checkout: Checkout, folders: Collection[str]) -> dict[str, list[st
         except (ValueError, RecursionError):
             continue
         if isinstance(listed, list) and all(isinstance(name, str) for name in listed):
-            found[folder] = listed
+            found[folder] = listed[:MOST_RELEASED]
     return found

@@ -11,7 +11,9 @@ from ingest.repo.checkout import Entry
 from ingest.repo.repo_paths import OUTSIDE, NotInRepo, follow, from_top, has_folder
 
 FOLDERS = ("_includes", "includes", "_partials", "partials", "_snippets", "snippets", "examples")
-"""Folders of a site, at any height above a page, that hold what pages include."""
+"""Folders of a site, above a page, that hold what pages include."""
+MOST_HEIGHTS = 20
+"""Maximum number of folders above a page that are searched."""
 _RESOURCE = re.compile(r"(?:[^:$]*+:)*?([^:$@]*+:)?([a-z]++)\$(.+)")
 """Antora: ``[[version@]component:][module:]family$path``."""
 _FOLDER_ATTRIBUTE = re.compile(r"\{([a-z]+?)s?-?dir\}/?")
@@ -41,37 +43,39 @@ class IncludePaths:
         if not include.is_certain and kind.startswith(_NO_TEXT):
             raise NotInRepo("it is no text")
         reason: NotInRepo | None = None
-        for path in self._candidates(include, from_top(self._checkout, page)):
+        for start, path in self._candidates(include, from_top(self._checkout, page)):
             try:
-                return follow(self._checkout, path)
+                return follow(self._checkout, path, start)
             except NotInRepo as error:
                 reason = reason or error
         raise reason or NotInRepo(OUTSIDE)
 
-    def _candidates(self, include: Include, page: str) -> Iterator[str]:
-        """Paths from the top of the repo, likeliest first."""
+    def _candidates(self, include: Include, page: str) -> Iterator[tuple[str, str]]:
+        """Folders from the top of the repo, each with a path from there, likeliest first."""
         folder, target = posixpath.dirname(page), include.target
         if "$" in target or "{" in target:
             target = _FOLDER_ATTRIBUTE.sub(r"\1$", target) if "$" not in target else target
-            yield from _antora(target, page)
+            yield from (("", path) for path in _antora(target, page))
             target = _UNSET.sub("", include.target)
         if not target.startswith("/"):
-            yield posixpath.join(folder, target)
+            yield folder, target
         if include.searches:
             relative = _LEADING.sub("", target, count=1)
             above = [folder, *_above(folder)]
             shared = (shared for place in above for shared in self._shared_folders(place))
-            for place in (*above, *shared):
-                yield posixpath.join(place, relative)
+            yield from ((place, relative) for place in (*above, *shared))
             path = self._by_name.get(_folded(posixpath.basename(relative)))
             if path and _ends_with(path, relative):
-                yield path
+                yield "", path
 
     def _shared_folders(self, place: str) -> list[str]:
         """Folders in a place that hold what pages include."""
         if place not in self._shared:
-            named = (posixpath.join(place, name) for name in FOLDERS)
-            self._shared[place] = [path for path in named if has_folder(self._checkout, path)]
+            self._shared[place] = [
+                posixpath.join(place, name)
+                for name in FOLDERS
+                if has_folder(self._checkout, name, place)
+            ]
         return self._shared[place]
 
 
@@ -87,9 +91,14 @@ def _folded(name: str) -> str:
 
 
 def _above(folder: str) -> Iterator[str]:
-    while folder:
+    """The nearest folders above a folder, and the top of the repo."""
+    for _height in range(MOST_HEIGHTS):
+        if not folder:
+            return
         folder = posixpath.dirname(folder)
         yield folder
+    if folder:
+        yield ""
 
 
 def _antora(target: str, page: str) -> Iterable[str]:

@@ -110,12 +110,11 @@ class CommitCheckout(Checkout):
         return self._blobs.read(file.fingerprint)
 
     def find(self, path: str) -> bytes | None:
-        clone = self._clone
-        listing = clone.git.stream("ls-tree", "-z", "--full-tree", clone.commit, "--", path)
-        entries = [entry for entry in map(_entry, listing) if entry.kind == "file"]
-        if not entries:
+        clone, folder = self._clone, path.rpartition("/")[0]
+        entry = self._entry_at(path)
+        if entry is None or entry.kind != "file":
             return None
-        blob, folder = entries[0].id, path.rpartition("/")[0]
+        blob = entry.id
         if clone.fetch_blobs({blob}, folder, self._max_bytes) or (
             _sizes(clone, [blob])[blob] > self._max_bytes
         ):
@@ -123,14 +122,31 @@ class CommitCheckout(Checkout):
             return None
         return self._blobs.read(blob)
 
+    def _entry_at(self, path: str) -> Entry | None:
+        """Return what is at a path, without following links."""
+        place, names = "", path.split("/")
+        for name in names[:-1]:
+            entry = self.folder(place).get(name)
+            if entry is None or entry.kind != "folder":
+                return None
+            place = entry.path
+        return self.folder(place).get(names[-1])
+
     def folder(self, path: str) -> Mapping[str, Entry]:
-        if path not in self._folders:
-            above, _, name = path.rpartition("/")
-            tree = self.folder(above)[name].id if path else f"{self._clone.commit}^{{tree}}"
-            below = f"{path}/" if path else ""
-            entries = _parsed_tree(self._blobs.tree(tree), below, len(self._clone.commit) // 2)
-            self._folders[path] = {entry.path.removeprefix(below): entry for entry in entries}
+        missing = [path]
+        while missing[-1] and missing[-1] not in self._folders:
+            missing.append(missing[-1].rpartition("/")[0])
+        for folder in reversed(missing):  # from the top down
+            if folder not in self._folders:
+                self._folders[folder] = self._listed(folder)
         return self._folders[path]
+
+    def _listed(self, path: str) -> dict[str, Entry]:
+        above, _, name = path.rpartition("/")
+        tree = self._folders[above][name].id if path else f"{self._clone.commit}^{{tree}}"
+        below = f"{path}/" if path else ""
+        entries = _parsed_tree(self._blobs.tree(tree), below, len(self._clone.commit) // 2)
+        return {entry.path.removeprefix(below): entry for entry in entries}
 
     def link(self, entry: Entry) -> str | None:
         if entry.id not in self._links:

@@ -196,8 +196,8 @@ class FolderCheckout(Checkout):
             try:
                 data = read_beneath(self._docs, entry.path)
             except OSError as error:
-                reason = LINK if is_behind_link(error) else f"unreadable: {error.strerror}"
-                self.skipped.append(Skipped(entry.path, reason))
+                why = LINK if is_behind_link(error) else f"unreadable: {error.strerror}"
+                self.skipped.append(Skipped(entry.path, why))
                 continue
             if reason := why_no_page(entry.path, data):
                 self.skipped.append(Skipped(entry.path, reason))

@@ -20,17 +20,17 @@ MISSING = "there is no such file"
 OUTSIDE = "outside the repository"
 
 
-def follow(checkout: Checkout, path: str) -> Entry:
-    """Return the file at a path from the top of the repo. Raises NotInRepo."""
-    if entry := _Walk(checkout).to_end(path):
+def follow(checkout: Checkout, path: str, start: str = "") -> Entry:
+    """Return the file at a path from ``start``, a folder of the repo. Raises NotInRepo."""
+    if entry := _Walk(checkout, start).to_end(path):
         return entry
     raise NotInRepo(MISSING)
 
 
-def has_folder(checkout: Checkout, path: str) -> bool:
-    """Return True if a path from the top of the repo names a folder."""
+def has_folder(checkout: Checkout, name: str, start: str) -> bool:
+    """Return True if a name in ``start``, a folder of the repo, is that of a folder."""
     try:
-        return _Walk(checkout).to_end(path) is None
+        return _Walk(checkout, start).to_end(name) is None
     except NotInRepo:
         return False
 
@@ -38,9 +38,9 @@ def has_folder(checkout: Checkout, path: str) -> bool:
 class _Walk:
     """A place in the repository, and the names that lead on from there."""
 
-    def __init__(self, checkout: Checkout) -> None:
+    def __init__(self, checkout: Checkout, start: str) -> None:
         self._checkout = checkout
-        self._place: list[str] = []
+        self._place = start
         self._links = 0
         self._waiting: list[str] = []
 
@@ -66,13 +66,13 @@ class _Walk:
         if name == "..":
             if not self._place:
                 raise NotInRepo(OUTSIDE)
-            self._place.pop()
+            self._place = self._place.rpartition("/")[0]
         elif name not in ("", "."):
             return self._enter(name)
         return None
 
     def _enter(self, name: str) -> Entry | None:
-        entry = self._checkout.folder("/".join(self._place)).get(name)
+        entry = self._checkout.folder(self._place).get(name)
         if entry is None or name.lower() == ".git":
             raise NotInRepo(MISSING)
         if entry.kind == "symlink":
@@ -82,7 +82,7 @@ class _Walk:
                 raise NotInRepo(MISSING)
             self._add(target)
         elif entry.kind == "folder":
-            self._place.append(name)
+            self._place = entry.path
         elif entry.kind == "file" and not any(self._waiting):
             return entry
         else:

@@ -63,6 +63,9 @@ def test_names_in_the_docs_reach_the_terminal_without_hidden_characters(
         '---\ntitle: "Pay\\u202E\\e[31m"\nowner: "Team\\U000E0041 \\x9b"\ntags: ["a\\eb"]\n---\n\n'
         "# Pay &#x202E;&#27;[2J out\n\nRestart the payout worker first.\n"
     )
+    copy = '---\nversion: "2\\u202E\\e[31m"\n---\n\n# Pay\n\nRestart the payout worker first.\n'
+    for name in ("one", "two"):
+        (docs / f"{name}.md").write_text(copy)
     (docs / "a\x1b[2Jb\u202e.md").write_text("# B\n\nThe ledger is append only.\n")
     for arguments in (["ingest", str(docs)], ["search", "payout worker"], ["status"]):
         result = CliRunner().invoke(app, arguments)

@@ -1,12 +1,17 @@
 """Each text is found once: copies, versions and translations are one result with its places."""
 
+import json
 from pathlib import Path
 
 import pytest
 
 from ingest.config_file import DocsCollection
 from ingest.documents import Passage
+from ingest.index import folders as index_folders
 from ingest.index import open_index
+from ingest.index.snapshot import EDITIONS
+from ingest.pipeline.folding import MOST_RELEASED
+from ingest.store.document_tables import DocumentTables
 from tests.ingest.pipeline.docs import Docs
 
 RESTART = "# Restart the broker\n\nStop the consumers first, then `brokerctl restart --ordered`.\n"
@@ -251,3 +256,14 @@ def test_a_change_log_leads_when_the_question_asks_when(docs: Docs) -> None:
     assert docs.search("--retry-limit of shipctl push").passages[0].path == "push.md"
     asked = docs.search("--retry-limit of shipctl push in release 4.2.0").passages
     assert asked[0].path == "CHANGELOG.md"
+
+
+def test_a_list_of_versions_that_never_ends_is_read_in_part(docs: Docs) -> None:
+    versions(docs)
+    many = ["2.1", "2.3", *(f"x{number}" for number in range(MOST_RELEASED)), "2.0"]
+    docs.write("versions.json", json.dumps(many))
+    docs.ingest()
+    folder = index_folders.live(docs.settings.data_dir)
+    assert folder is not None
+    note = json.loads(DocumentTables(folder.database).meta()[EDITIONS])
+    assert [len(listed) for listed in note["released"].values()] == [MOST_RELEASED]

@@ -1,4 +1,4 @@
-"""What becomes a link, a pipe or a device after it was listed is neither followed nor waited for."""
+"""What becomes a link, a pipe or a device once it is listed is neither followed nor waited for."""
 
 import os
 import shutil
@@ -85,5 +85,5 @@ def test_no_path_is_read_but_that_of_a_file_below_the_folder(tmp_path: Path, pat
     (tmp_path / "top/a").symlink_to("../a")
     (tmp_path / "top/f/b").write_text("inside")
     assert read_beneath(tmp_path / "top", "f/b", 3) == b"ins"
-    with pytest.raises(OSError):
+    with pytest.raises(OSError, match="Errno"):
         read_beneath(tmp_path / "top", path)

@@ -1,6 +1,6 @@
 """No path that a page writes, and no link, leads out of the repository."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
 import pytest
@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from ingest.pipeline.include_paths import IncludePaths
 from ingest.readers.includes.shown_part import Include
 from ingest.repo import Checkout
+from ingest.repo.checkout import Entry
 from ingest.repo.repo_paths import MISSING, OUTSIDE, NotInRepo, follow, from_docs_root
 from tests.ingest.repo.checkouts import docs_settings, open_docs
 from tests.ingest.repo.remotes import DocsRemote
@@ -138,3 +139,50 @@ def test_no_target_leaves_the_repository(
     files = checkout.files_at([entry])
     assert str(files[entry.path]).find("Secret") < 0
     assert from_docs_root(checkout, entry.path) in {"a.md", "b/c.inc", "../README.md"}
+
+
+@pytest.mark.parametrize("kind", ["folder", "commit"])
+def test_what_a_page_includes_is_looked_up_in_few_folders_however_deep_it_lies(
+    tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remote = DocsRemote(tmp_path)
+    deep = "/".join(["a"] * 300)
+    remote.write(f"docs/{deep}/page.md", "# A\n")
+    remote.write(f"docs/{deep}/../../includes/near.inc", "Near.\n")
+    remote.write("includes/top.inc", "Top.\n")
+    remote.commit("deep")
+    source = str(remote.work) if kind == "folder" else remote.url
+    with open_docs(docs_settings(tmp_path, source)) as checkout:
+        paths, looked_up = IncludePaths(checkout), list[str]()
+        look_up = checkout.folder
+
+        def counted(path: str) -> Mapping[str, Entry]:
+            looked_up.append(path)
+            return look_up(path)
+
+        monkeypatch.setattr(checkout, "folder", counted)
+        for target in ("near.inc", "top.inc"):
+            include = Include(1, target, searches=True)
+            assert paths.entry(include, f"{deep}/page.md").path.endswith(target)
+        looked_up.clear()
+        with pytest.raises(NotInRepo):
+            paths.entry(Include(1, "missing.inc", searches=True), f"{deep}/page.md")
+        assert len(looked_up) < 300
+
+
+def test_a_clone_starts_no_process_for_each_file_that_is_looked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remote = DocsRemote(tmp_path)
+    remote.write("docs/v1/versions.json", "[]\n")
+    (remote.work / "docs/link.json").symlink_to("v1/versions.json")
+    (remote.work / "docs/v2").symlink_to("v1")
+    remote.commit("versions")
+    with open_docs(docs_settings(tmp_path, remote.url)) as checkout:
+        assert checkout.find("docs/v1/versions.json") == b"[]\n"
+        trace = tmp_path / "trace.txt"
+        monkeypatch.setenv("GIT_TRACE", str(trace))
+        for path in ("link.json", "v2/versions.json", "v1", "v1/versions.json/a", "", "../a"):
+            assert checkout.find(f"docs/{path}") is None
+        assert all(checkout.find(f"docs/v1/{n}/versions.json") is None for n in range(20))
+        assert not trace.exists()
