@@ -41,8 +41,9 @@ def left_out(skipped: Iterable[Skipped], documents: int) -> str:
     suffixes = Counter(suffix_of(file.path) or "no suffix" for file in lost)
     named = [f"{suffix} ({count})" for suffix, count in suffixes.most_common(_NAMED)]
     more = [f"{len(suffixes) - _NAMED} other formats"] * (len(suffixes) > _NAMED)
+    were = "was" if len(lost) == 1 else "were"
     return (
-        f"{pages} files look like pages, {len(lost)} were left out: {', '.join(named + more)}."
+        f"{pages} files look like pages, {len(lost)} {were} left out: {', '.join(named + more)}."
         " `footnote ingest --dry-run` says why: save them in a format that is read, such as"
         " Markdown, or name them in FOOTNOTE_DOCS_EXCLUDE."
     )

@@ -38,7 +38,7 @@ def _lines(expected: Mapping[str, Any]) -> Iterator[str]:
     )
     for suffix, numbers in expected["formats"].items():
         name = suffix or "no suffix"
-        yield f"read     {numbers['files']}: {name}, about {numbers['chunks']} chunks"
+        yield f"read     {numbers['files']}: {name}, chunks: about {numbers['chunks']}"
     for left in expected["reasons"]:
         yield f"skipped  {left['files']}: {left['reason']}"
         for path in left["examples"]:

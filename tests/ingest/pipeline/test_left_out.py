@@ -65,7 +65,7 @@ def test_nothing_is_said_of_pages_that_the_settings_exclude(docs: Docs) -> None:
 def test_a_tenth_may_be_left_out() -> None:
     lost = [Skipped("a.docx", "unsupported: no reader for .docx")]
     assert left_out(lost, 9) == ""
-    assert "9 files look like pages, 1 were left out: .docx (1)." in left_out(lost, 8)
+    assert "9 files look like pages, 1 was left out: .docx (1)." in left_out(lost, 8)
 
 
 @pytest.mark.parametrize(
