@@ -83,6 +83,7 @@ class DocumentTables:
             path,
             schema=schema if create else None,
             later_columns=(*origins.LATER_COLUMNS, *edition_tables.LATER_COLUMNS),
+            later_tables=embedded_rows.LATER_TABLES | include_tables.LATER_TABLES,
         )
         self.editions = EditionTables(self._database)
         self.keywords = Keywords(self._database)

@@ -12,9 +12,11 @@ from ingest.store import generation
 from ingest.store.sqlite import Database
 
 SCHEMA = """
-CREATE TABLE embedded (row INTEGER PRIMARY KEY);
-CREATE INDEX chunks_of_hash ON chunks (hash);
+CREATE TABLE IF NOT EXISTS embedded (row INTEGER PRIMARY KEY);
+CREATE INDEX IF NOT EXISTS chunks_of_hash ON chunks (hash);
 """
+LATER_TABLES = {"embedded": f"{SCHEMA}INSERT OR IGNORE INTO embedded SELECT row FROM chunks;"}
+"""Before this table existed, a row was written only with its vector."""
 _MISSING = "row NOT IN (SELECT row FROM embedded)"
 _LISTED = "IN (SELECT value FROM json_each(?))"
 

@@ -13,12 +13,12 @@ from ingest.store import generation
 from ingest.store.sqlite import Database
 
 SCHEMA = """
-CREATE TABLE includes (
+CREATE TABLE IF NOT EXISTS includes (
     document INTEGER PRIMARY KEY,
     directives TEXT NOT NULL,
     missing TEXT NOT NULL
 );
-CREATE TABLE shown (
+CREATE TABLE IF NOT EXISTS shown (
     path TEXT NOT NULL,
     page TEXT NOT NULL,
     line INTEGER NOT NULL,
@@ -26,6 +26,7 @@ CREATE TABLE shown (
     headings INTEGER NOT NULL
 );
 """
+LATER_TABLES = {"shown": SCHEMA}
 
 
 @dataclass(frozen=True, slots=True)

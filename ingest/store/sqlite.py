@@ -1,7 +1,7 @@
 """One SQLite file of an index folder: connections, transactions and errors."""
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -27,14 +27,21 @@ class Database:
     """A pool of connections: several threads may read at once, one may write."""
 
     def __init__(
-        self, path: Path, *, schema: str | None, later_columns: Sequence[tuple[str, str, str]] = ()
+        self,
+        path: Path,
+        *,
+        schema: str | None,
+        later_columns: Sequence[tuple[str, str, str]] = (),
+        later_tables: Mapping[str, str] | None = None,
     ) -> None:
         """Create the file with ``schema``; without a schema the file has to exist.
 
-        ``later_columns`` are added to an older file: table, name and type of each.
+        ``later_columns`` (table, name, type) and ``later_tables`` (name -> statements that may run
+        twice) are added to an older file, which is searched until a new one replaces it.
         """
         self._path = path
         self._later_columns = later_columns
+        self._later_tables = later_tables or {}
         self._address = f"{path.absolute().as_uri()}?mode={'rw' if schema is None else 'rwc'}"
         self._idle: SimpleQueue[sqlite3.Connection] = SimpleQueue()
         self._closed = False
@@ -100,6 +107,8 @@ class Database:
             db.execute("PRAGMA synchronous = NORMAL")
             for table, column, kind in self._later_columns:
                 _add_column(db, table, column, kind)
+            for table, statements in self._later_tables.items():
+                _add_table(db, table, statements)
         except sqlite3.DatabaseError as error:
             db.close()
             raise self._explained(error) from error
@@ -130,6 +139,12 @@ def _add_column(db: sqlite3.Connection, table: str, column: str, kind: str) -> N
         db.execute("BEGIN IMMEDIATE")
         if column not in names():  # another process may have added it meanwhile
             db.execute(f"ALTER TABLE {table} ADD COLUMN {column} {kind}")
+
+
+def _add_table(db: sqlite3.Connection, table: str, statements: str) -> None:
+    names = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    if names and table not in names:  # a new file has none yet
+        db.executescript(f"BEGIN IMMEDIATE;{statements}COMMIT;")
 
 
 def damaged(reason: str) -> IndexDamaged:

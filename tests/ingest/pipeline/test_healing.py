@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -290,6 +291,26 @@ def test_a_collection_that_may_be_left_on_a_server_is_named(
     _discard(folder, at_server.chroma_server)
     assert "Collection footnote may be left on the Chroma server: No Chroma server" in caplog.text
     assert not folder.path.exists()
+
+
+def test_an_index_of_an_older_schema_answers_until_the_new_one_is_complete(docs: Docs) -> None:
+    docs.ingest()
+    before = docs.search("payout worker").passages
+    docs.index.close()
+    folder = index_folders.live(docs.settings.data_dir)
+    assert folder
+    with closing(sqlite3.connect(folder.database)) as db, db:
+        db.execute("UPDATE meta SET value = '3' WHERE key = 'schema'")
+        for column in ("content", "kin"):
+            db.execute(f"DROP INDEX chunks_of_{column}")
+            db.execute(f"ALTER TABLE chunks DROP COLUMN {column}")
+        for table in ("embedded", "includes", "shown"):
+            db.execute(f"DROP TABLE {table}")
+    older = docs.search("payout worker").passages
+    assert [passage.id for passage in older] == [passage.id for passage in before]
+    assert [passage.distance for passage in older] == [passage.distance for passage in before]
+    assert docs.ingest().embedded == 0
+    assert docs.search("payout worker").passages == before
 
 
 def test_an_index_of_an_older_version_is_rebuilt_from_its_vectors(docs: Docs) -> None:
