@@ -15,7 +15,8 @@ SCHEMA = """
 CREATE TABLE IF NOT EXISTS embedded (row INTEGER PRIMARY KEY);
 CREATE INDEX IF NOT EXISTS chunks_of_hash ON chunks (hash);
 """
-LATER_TABLES = {"embedded": f"{SCHEMA}INSERT OR IGNORE INTO embedded SELECT row FROM chunks;"}
+_FILL = "INSERT OR IGNORE INTO embedded SELECT row FROM chunks;"
+LATER_TABLES = {"embedded": SCHEMA + _FILL}
 """Before this table existed, a row was written only with its vector."""
 _MISSING = "row NOT IN (SELECT row FROM embedded)"
 _LISTED = "IN (SELECT value FROM json_each(?))"
