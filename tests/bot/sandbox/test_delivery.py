@@ -156,7 +156,8 @@ def test_after_a_refresh_or_a_cut_the_bolt_app_comes_back(
     wait_for(lambda: seen == ["before"])
     assert person.post("disconnect", order) == effect
     person.say("after")
-    wait_for(lambda: seen == ["before", "after"])
+    # What the app had not acknowledged before the cut is delivered again.
+    wait_for(lambda: "after" in seen)
 
 
 class Endpoint(BaseHTTPRequestHandler):
