@@ -6,19 +6,17 @@ each member is compared with the first one. Only chunks that share rare pairs of
 so the work grows with the text.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 
+from ingest.editions.rare_pairs import Pair, RarePairs, pairs_of
 from ingest.editions.text_words import words
 
 ALIKE = 0.8
 """Minimum share of common words of two texts under the same headings."""
 ALIKE_ELSEWHERE = 0.95
 """The same under other headings, where a page may have similar sections that say other things."""
-CROWDED = 12
-"""A pair of words in more groups of a page than this is too common to find a text by."""
 COMPARED = 3
 """Maximum number of texts that a text is compared with, word by word."""
 
@@ -49,19 +47,12 @@ class _Groups:
     """The groups of a page so far."""
 
     groups: list[_Group] = field(default_factory=list)
-    by_pair: defaultdict[tuple[str, str], list[int]] = field(
-        default_factory=lambda: defaultdict(list)
-    )
+    numbers: RarePairs[int] = field(default_factory=RarePairs)
 
-    def nearest(self, chunk: EditionChunk, bag: Counter[str], pairs: set[tuple[str, str]]) -> int:
+    def nearest(self, chunk: EditionChunk, bag: Counter[str], pairs: Sequence[Pair]) -> int:
         """Return the number of the group that the chunk belongs to; -1 for none."""
-        shared: Counter[int] = Counter()
-        for pair in pairs:
-            holding = self.by_pair.get(pair, ())
-            if len(holding) <= CROWDED:
-                shared.update(holding)
         best, closest = -1, 0.0
-        for number, _count in shared.most_common(COMPARED):
+        for number, _count in self.numbers.sharing(pairs).most_common(COMPARED):
             group = self.groups[number]
             if group.edition == chunk.edition:
                 continue
@@ -71,9 +62,8 @@ class _Groups:
                 best, closest = number, share
         return best
 
-    def add(self, chunk: EditionChunk, bag: Counter[str], pairs: set[tuple[str, str]]) -> None:
-        for pair in pairs:
-            self.by_pair[pair].append(len(self.groups))
+    def add(self, chunk: EditionChunk, bag: Counter[str], pairs: Sequence[Pair]) -> None:
+        self.numbers.add(len(self.groups), pairs)
         self.groups.append(_Group(chunk.row, chunk.heading, bag, chunk.edition))
 
 
@@ -104,6 +94,6 @@ def common_share(one: Counter[str], other: Counter[str]) -> float:
     return 2 * (one & other).total() / total if total else 0.0
 
 
-def _described(text: str) -> tuple[Counter[str], set[tuple[str, str]]]:
+def _described(text: str) -> tuple[Counter[str], list[Pair]]:
     in_order = list(words(text))
-    return Counter(in_order), set(pairwise(["", *in_order, ""]))
+    return Counter(in_order), pairs_of(["", *in_order, ""])

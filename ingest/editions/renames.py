@@ -4,18 +4,16 @@ A page that has another path in the current version shows itself by its text. On
 rare pairs of words are compared, so the work grows with the number of pages.
 """
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection
-from itertools import pairwise
 
 from ingest.editions.edition import TextOf
 from ingest.editions.near_copies import common_share
+from ingest.editions.rare_pairs import RarePairs, pairs_of
 from ingest.editions.text_words import words
 
 RENAMED = 0.75
 """Minimum share of common words of two texts that can be one page under two paths."""
-CROWDED = 12
-"""A pair of words in more pages than this is too common to find a page by."""
 
 
 def renamed(gone: Collection[str], new: Collection[str], text_of: TextOf) -> dict[str, str]:
@@ -23,20 +21,15 @@ def renamed(gone: Collection[str], new: Collection[str], text_of: TextOf) -> dic
     if not gone or not new:
         return {}
     bags: dict[str, Counter[str]] = {}
-    by_pair: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    paths = RarePairs[str]()
     for path in sorted(new):
         in_order = list(words(text_of(path)))
         bags[path] = Counter(in_order)
-        for pair in set(pairwise(in_order)):
-            by_pair[pair].append(path)
+        paths.add(path, pairs_of(in_order))
     found: list[tuple[float, str, str]] = []
     for path in sorted(gone):
         in_order = list(words(text_of(path)))
-        shared: Counter[str] = Counter()
-        for pair in set(pairwise(in_order)):
-            if len(holding := by_pair.get(pair, ())) <= CROWDED:
-                shared.update(holding)
-        if shared:
+        if shared := paths.sharing(pairs_of(in_order)):
             [(likeliest, _count)] = shared.most_common(1)
             found.append((common_share(bags[likeliest], Counter(in_order)), path, likeliest))
     pairs: dict[str, str] = {}

@@ -1,11 +1,12 @@
 """Raw text of a block -> the words that a reader of the page sees, to be embedded and indexed."""
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from html import unescape
 from html.entities import html5
 
 from ingest.readers.asciidoc.asciidoc_words import asciidoc_words
+from ingest.readers.kept_text import around
 from ingest.readers.markup.tags import Tag, TaggedText, parameter_words
 from ingest.readers.markup.wrappers import LABEL
 from ingest.readers.parsed_file import BlockKind, FileBlock, ParsedFile, Syntax
@@ -14,8 +15,6 @@ from ingest.readers.wiki.wiki_words import wiki_words
 COMMENT = re.compile(r"<!--.*?(?:(-->)|\Z)", re.DOTALL)
 KEPT = re.compile(r"((?<!`)(`+)(?!`)[^\n]*?[^`\n]\2(?!`))|\\([!-/:-@\[-`{-~])")
 """Code, and characters after a backslash: they are not markup."""
-STAND_IN = re.compile(r"\x02(\d+)\x03")
-"""Placeholder of code and escapes; these control characters were removed from all documents."""
 TARGET = r"(?:\((?:[^()\n]|\([^()\n]*\))*\)|\[[^\]\n]*\])"
 IMAGE = re.compile(rf"!\[([^\]\[]*)\]{TARGET}")
 LINK = re.compile(rf"\[((?:[^\[\]]|\[[^\[\]]*\])*)\]{TARGET}")
@@ -83,7 +82,7 @@ def search_text(syntax: Syntax, kind: BlockKind, text: str) -> str:
     if syntax == "wiki":
         return _compact(wiki_words(text))
     if syntax == "rst":
-        return _compact(_around(RST_KEPT, text, _rst))
+        return _compact(around(RST_KEPT, text, _rst))
     return _compact(_markdown(text))
 
 
@@ -102,22 +101,10 @@ def _compact(text: str) -> str:
     return BLANK_LINES.sub("\n", text).strip()
 
 
-def _around(literal: re.Pattern[str], text: str, clean: Callable[[str], str]) -> str:
-    """Clean a text, except for the matches of ``literal``."""
-    words: list[str] = []
-
-    def keep(match: re.Match[str]) -> str:
-        words.append(match[match.lastindex or 0])
-        return f"\x02{len(words) - 1}\x03"
-
-    text = clean(literal.sub(keep, text))
-    return STAND_IN.sub(lambda match: words[int(match[1])], text) if words else text
-
-
 def _markdown(text: str) -> str:
     if not TRIGGER.search(text):
         return text
-    return _around(KEPT, SHORTCODE.sub(_spoken_shortcode, text), _prose)
+    return around(KEPT, SHORTCODE.sub(_spoken_shortcode, text), _prose)
 
 
 def _prose(text: str) -> str:

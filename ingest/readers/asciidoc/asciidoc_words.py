@@ -3,10 +3,10 @@
 import re
 from html import unescape
 
+from ingest.readers.kept_text import around
+
 QUOTES = re.compile(r"([\"'])`([^`\n]*+)`\1")
 KEPT = re.compile(r"(`[^`\n]++`)|\\([!-/:-@\[-`{-~])")
-STAND_IN = re.compile(r"\x02(\d+)\x03")
-"""Placeholder of code and escapes; these control characters were removed from all documents."""
 MACRO = re.compile(r"(?<![^\s\[\](|\">*])([A-Za-z][\w-]*+)::?+([^\s\[\](|\">*]*+)\[([^\[\]\n]*+)\]")
 REFERENCE = re.compile(r"<<([^<>,\n]*+)(?:,([^<>\n]*+))?+>>")
 ANCHOR = re.compile(r"\[{2,3}[^\[\]\n]*+\]{2,3}")
@@ -39,17 +39,15 @@ SHOWN = {"image", "kbd", "btn", "footnote", "pass", "stem", "latexmath", "asciim
 
 def asciidoc_words(text: str) -> str:
     """Return the words of prose or a table."""
-    kept: list[str] = []
+    return around(KEPT, QUOTES.sub(r"\1\2\1", text), _prose, _kept)
 
-    def keep(match: re.Match[str]) -> str:
-        code = match[1]
-        if code and code[1] == "+" == code[-2] and len(code) > 4:
-            code = f"`{code[2:-2]}`"
-        kept.append(code or match[2])
-        return f"\x02{len(kept) - 1}\x03"
 
-    text = _prose(KEPT.sub(keep, QUOTES.sub(r"\1\2\1", text)))
-    return STAND_IN.sub(lambda match: kept[int(match[1])], text) if kept else text
+def _kept(match: re.Match[str]) -> str:
+    """Return code without its inner marks, or the character after a backslash."""
+    code = match[1]
+    if code and code[1] == "+" == code[-2] and len(code) > 4:
+        code = f"`{code[2:-2]}`"
+    return code or match[2]
 
 
 def _prose(text: str) -> str:

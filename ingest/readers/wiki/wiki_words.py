@@ -3,11 +3,12 @@
 import re
 from html import unescape
 
+from ingest.readers.kept_text import around
+
 CODE = re.compile(
     r"<(?:code|nowiki|tt)>([^<>\n]*+)</\w+>|(?<![\w@])@([^@\s]|[^@\s][^@\n]*?[^@\s])@(?!\w)"
     r"|(?<![\w=~])([=~])([^\s=~]|[^\s=~][^=~\n]*?[^\s=~])\3(?![\w=~])|\{\{\{([^{}\n]*+)\}\}\}"
 )
-STAND_IN = re.compile(r"\x02(\d+)\x03")
 LINK = re.compile(r"\[\[([^\[\]|\n]*+)(?:\]\[([^\[\]\n]*+)|\|([^\[\]\n]*+))?+\]\]")
 ADDRESS = re.compile(r"\[((?:https?|mailto):[^\s\[\]]++)(?:[ \t]++([^\[\]\n]*+))?+\]")
 QUOTED_LINK = re.compile(r'"([^"\n]*+)":(?:https?:|/|#|mailto:)[^\s]*')
@@ -44,15 +45,7 @@ ENTITY = re.compile(r"&(?:#\d{1,7}|[A-Za-z]\w{1,30});")
 
 def wiki_words(text: str) -> str:
     """Return the words of prose or a table."""
-    kept: list[str] = []
-
-    def keep(match: re.Match[str]) -> str:
-        code = match[1] or match[2] or match[4] or match[5] or ""
-        kept.append(code)
-        return f"\x02{len(kept) - 1}\x03"
-
-    text = _prose(CODE.sub(keep, text))
-    return STAND_IN.sub(lambda match: kept[int(match[1])], text) if kept else text
+    return around(CODE, text, _prose)
 
 
 def _prose(text: str) -> str:
