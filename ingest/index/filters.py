@@ -65,17 +65,18 @@ class Filters:
 
     def passing(
         self,
-        infos: Mapping[int, DocumentInfo],
+        infos: Callable[[], Mapping[int, DocumentInfo]],
         membership: Membership,
         names: Callable[[str], Collection[str]],
     ) -> set[int] | None:
         """Numbers of the documents that pass; None without any condition.
 
-        ``names`` returns the collections of a document by its path.
+        ``infos`` returns all documents; it is called only with a condition. ``names`` returns the
+        collections of a document by its path.
         """
         if self._is_empty:
             return None
-        passing: Iterable[tuple[int, DocumentInfo]] = infos.items()
+        passing: Iterable[tuple[int, DocumentInfo]] = infos().items()
         if self.scope is not None:
             scope = self.scope
             passing = [item for item in passing if not scope.isdisjoint(names(item[1].path))]

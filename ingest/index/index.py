@@ -124,7 +124,7 @@ class Index:
             live.tables,
             query,
             self._live.embed(query, snapshot),
-            documents=filters.passing(snapshot.infos, self._membership, shown.names),
+            documents=filters.passing(lambda: snapshot.infos, self._membership, shown.names),
             excluded=live.tables.rows_of(exclude) if exclude else (),
             depth=max(DEPTH, k or 0),
         )
@@ -200,10 +200,11 @@ class Index:
     def documents(self, prefix: str = "") -> list[DocumentInfo]:
         """Facts about all documents whose path begins with ``prefix``, by path."""
         stored, shown = self._live.read(lambda live: (live.tables.documents(), self._shown(live)))
+        prefix = composed(prefix)
         return [
             self._readable(document.info, shown)
             for path, document in stored.items()
-            if composed(path).startswith(composed(prefix)) and self._is_in_scope(path, shown)
+            if composed(path).startswith(prefix) and self._is_in_scope(path, shown)
         ]
 
     def infos(self, paths: Collection[str]) -> dict[str, DocumentInfo]:
@@ -315,14 +316,10 @@ def open_index(
     """
     if collections is None:
         collections = read_collections(read_config_file(settings.config))
-
-    def embedder_of_queries() -> Embedder:
-        return embedder or open_embedder(settings.embedder_source)
-
     live = LiveIndex(
         settings.data_dir,
         settings.chroma_server,
-        embedder_of_queries,
+        lambda: embedder or open_embedder(settings.embedder_source),
         late_interaction=settings.late_interaction,
     )
     return Index(live, collections, link_template=settings.link_template)

@@ -14,6 +14,7 @@ from ingest.invisible import visible_line
 from ingest.pipeline.include_paths import IncludePaths
 from ingest.pipeline.plan import INCLUDED, Plan, PlannedFile, is_included
 from ingest.readers.includes.shown_part import WHOLE, Include, Part, from_text
+from ingest.readers.kinds.recognition import suffix_of
 from ingest.readers.loader import (
     CODE,
     EMPTY,
@@ -22,7 +23,6 @@ from ingest.readers.loader import (
     Showing,
     UnreadableDocument,
     load,
-    suffix_of,
 )
 from ingest.repo import Checkout, File
 from ingest.repo.checkout import Entry
@@ -94,7 +94,7 @@ class Includes:
         """Files to index, by path from the docs root."""
         self.shown: list[Shown] = []
         self._checkout = checkout
-        self._pages = {file.path for file in checkout.files}
+        self._pages = {file.path: file for file in checkout.files}
         self._followed: set[str] = set()
         self._stored = stored
         self._directives = directives
@@ -229,11 +229,10 @@ class Includes:
         """Files by path from the docs root; a reason stands for one that is not to be read."""
         opened: dict[str, File | str] = {}
         fresh: dict[str, Entry] = {}
-        pages = {file.path: file for file in self._checkout.files} if entries else {}
         for entry in entries:
             path = from_docs_root(self._checkout, entry.path)
-            if path in pages:
-                opened[path] = pages[path]
+            if path in self._pages:
+                opened[path] = self._pages[path]
             elif path in self.files:
                 opened[path] = self.files[path].file
             elif path in self._refused:

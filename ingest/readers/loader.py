@@ -36,7 +36,6 @@ __all__ = [
     "Showing",
     "UnreadableDocument",
     "load",
-    "suffix_of",
 ]
 
 Reader = Callable[[Sequence[str]], ParsedFile]

@@ -7,6 +7,7 @@ question is in its language, otherwise the original does.
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -79,7 +80,7 @@ class Choice:
         return int(self.leading[document]) if document < len(self.leading) else document
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Editions:
     """The editions of all pages, and the groups of their chunks, at one generation."""
 
@@ -126,7 +127,7 @@ class Editions:
 
     def choice(self, question: str, documents: Collection[int] | None) -> Choice:
         """Choose for a question among these documents; None means all."""
-        version = asked_version(question, {*self.versions.tolist()} - {""})
+        version = asked_version(question, self._named_versions)
         language = self._language(question)
         if documents is not None:
             return self._chosen(version, language, documents)
@@ -136,13 +137,23 @@ class Editions:
 
     def _language(self, question: str) -> str | None:
         """The tag of the translations that serve a question; None for the originals."""
-        tags = [tag for tag in self.languages.tolist() if tag]
-        if not tags or self.original is None:
+        if not self._tags or self.original is None:
             return None
-        spoken = {tag: language_of(tag) or tag.partition("-")[0] for tag in {*tags}}
-        asked = asked_language(question, self.original, {*spoken.values()})
-        serving = [tag for tag in tags if spoken[tag] == asked]
-        return max(sorted({*serving}), key=serving.count, default=None)
+        asked = asked_language(question, self.original, {*self._tags.values()})
+        return next((tag for tag, spoken in self._tags.items() if spoken == asked), None)
+
+    @cached_property
+    def _named_versions(self) -> set[str]:
+        return {*self.versions.tolist()} - {""}
+
+    @cached_property
+    def _tags(self) -> dict[str, str]:
+        """Language by tag, of all translations; the tag with the most documents comes first."""
+        tags, counts = np.unique(self.languages[self.languages != ""], return_counts=True)
+        return {
+            tag: language_of(tag) or tag.partition("-")[0]
+            for tag in tags[np.argsort(-counts, kind="stable")].tolist()
+        }
 
     def _chosen(
         self, version: str | None, language: str | None, documents: Collection[int] | None
@@ -154,7 +165,7 @@ class Editions:
         standing = (
             np.where(self.versions == version, -1, self.standing) if version else self.standing
         )
-        has_translations = bool((self.languages != "").any())
+        has_translations = bool(self._tags)
         if has_translations:
             allowed = allowed & self._speaks(language, allowed)
         best = np.full(len(self.pages), _FAR)
