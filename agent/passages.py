@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ingest.documents import Passage
+from ingest.documents import DocumentInfo, Passage
 
 BlockParam = dict[str, Any]
 """A content block of a request."""
@@ -72,10 +72,15 @@ def _as_json(passage: Passage) -> dict[str, Any]:
     }
 
 
+def edition_words(of: Passage | DocumentInfo) -> list[str]:
+    """Say which version and which translation this is, if it is not the current original."""
+    version = [f"version {of.version}"] if of.version else []
+    return version + ([f"translation ({of.language})"] if of.language else [])
+
+
 def where_else(passage: Passage) -> str:
     """Say which edition a passage is from, if not the current one, and where else its text is."""
-    edition = [f"version {passage.version}"] if passage.version else []
-    edition += [f"translation ({passage.language})"] if passage.language else []
+    edition = edition_words(passage)
     places = passage.places[:_PLACES_NAMED]
     named = [
         f"{place.version or place.path}{' (differing)' if place.differs else ''}"

@@ -6,6 +6,7 @@ from typing import Any
 from pydantic import Field
 
 from agent.errors import ToolError
+from agent.passages import edition_words
 from agent.searches import Retrieval
 from agent.tools.base import Arguments, Corpus, ToolResult, plain_schema
 from agent.trace import Progress
@@ -69,8 +70,7 @@ class ReadDocument:
 
 def _edition(page: IndexedDocument) -> str:
     """Say which version and language a page is in, and where its other versions are."""
-    says = [f"version {page.info.version}"] if page.info.version else []
-    says += [f"translation ({page.info.language})"] if page.info.language else []
+    says = edition_words(page.info)
     others = [f"{path} ({version or 'current'})" for path, version in page.editions]
     if others:
         says.append(f"other versions: {', '.join(others[:_MOST_EDITIONS])}")
