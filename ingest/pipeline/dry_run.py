@@ -21,6 +21,7 @@ from ingest.documents import Skipped
 from ingest.errors import IndexDamaged
 from ingest.index import folders
 from ingest.pipeline.left_out import NO_PAGES, left_out
+from ingest.pipeline.plan import is_included
 from ingest.readers.decoding import decode
 from ingest.readers.kinds.recognition import suffix_of
 from ingest.readers.parsed_file import UnreadableDocument
@@ -94,16 +95,20 @@ def _chunks(file: File) -> int:
 
 
 def _stored(data_dir: Path) -> dict[str, str]:
-    """Return git's id of the content of each document in the live index.
+    """Return git's id of the content of each page in the live index.
 
-    A damaged index would be built anew, so nothing of it counts.
+    A damaged index would be built anew, so nothing of it counts. Files that pages include are found
+    when the pages are read, which a dry run does not.
     """
     with suppress(IndexDamaged):
         folder = folders.live(data_dir) if data_dir.is_dir() else None
         if folder is not None and folder.database.is_file():
             with closing(DocumentTables(folder.database)) as tables:
-                documents = tables.documents()
-                return {path: d.signature.split()[0] for path, d in documents.items()}
+                return {
+                    path: signature.split()[0]
+                    for path, (_prefix, signature) in tables.signatures().items()
+                    if not is_included(signature)
+                }
     return {}
 
 

@@ -48,6 +48,14 @@ def test_a_folder_without_pages_is_a_warning(names: tuple[str, ...]) -> None:
     assert "warning  0 documents are indexed: the docs root has no readable page" in shown
 
 
+def test_a_file_that_a_page_includes_is_not_said_to_be_deleted(docs: Path) -> None:
+    (docs / "relay.ini").write_text("[relay]\nhold_seconds = 41\n")
+    (docs / "relay.md").write_text("# Relay\n\nAll:\n\n```{literalinclude} relay.ini\n```\n")
+    assert run_json("ingest", str(docs))["documents"] == 4
+    expected = run_json("ingest", str(docs), "--dry-run")
+    assert (expected["documents"], expected["deleted"], expected["unchanged"]) == (3, 0, 3)
+
+
 def test_it_tells_the_difference_to_the_index_while_another_process_owns_it(docs: Path) -> None:
     run("ingest", str(docs))
     before = {path: path.stat().st_mtime_ns for path in Path(".footnote").rglob("*.sqlite")}
